@@ -1,0 +1,66 @@
+"""Where the results come from: citations for each model."""
+
+from typing import NamedTuple
+
+from solvable.errors import require
+
+
+class Reference(NamedTuple):
+    """A paper, and what of it the library uses."""
+
+    authors: str
+    title: str
+    arxiv: str
+    used_for: str
+
+    def __str__(self) -> str:
+        return f"{self.authors}, {self.title}, arXiv:{self.arxiv} ({self.used_for})"
+
+
+REFERENCES: dict[str, tuple[Reference, ...]] = {
+    "random_features": (
+        Reference(
+            "L. Defilippis, B. Loureiro, T. Misiakiewicz",
+            "Dimension-free deterministic equivalents and scaling laws for random feature regression",
+            "2405.15699",
+            "model, fixed point, bias and variance",
+        ),
+        Reference(
+            "J. B. Simon, D. Karkada, N. Ghosh, M. Belkin",
+            "More is better in modern machine learning: when infinite overparameterization is optimal and overfitting "
+            "is obligatory",
+            "2311.14646",
+            "the same fixed point from the eigenframework",
+        ),
+        Reference(
+            "A. Atanasov, J. A. Zavatone-Veth, C. Pehlevan",
+            "Scaling and renormalization in high-dimensional regression",
+            "2405.00592",
+            "S-transform form of the effective ridges",
+        ),
+        Reference(
+            "Y. Wang, Y. Chen, L. Rosasco, F. Liu",
+            "Re-examining double descent and scaling laws under norm-based capacity via deterministic equivalence",
+            "2502.01585",
+            "norm of the estimator",
+        ),
+    ),
+}
+
+
+def cite(model: str) -> tuple[Reference, ...]:
+    """Return the papers to cite when using a model.
+
+    Args:
+        model: the model's sub-package name, e.g. "random_features".
+
+    Raises:
+        ArgumentError: for an unknown model.
+
+    Example:
+        >>> from solvable import cite
+        >>> cite("random_features")[0].arxiv
+        '2405.15699'
+    """
+    require(model in REFERENCES, "model", f"one of {sorted(REFERENCES)}", model)
+    return REFERENCES[model]
