@@ -150,9 +150,13 @@ class Modes:
     def explicit(self) -> "Modes":
         """Return the same spectrum with one node per mode, as a simulator needs it; target power is shared equally.
 
+        Under a trace the levels cannot be counted and are taken to be single modes, as this method returns them.
+
         Raises:
             ArgumentError: if a multiplicity is not an integer.
         """
+        if is_traced(self):
+            return self
         whole = self.multiplicities == np.round(self.multiplicities)
         require(bool(np.all(whole)), "multiplicities", "integers in a simulator", self.multiplicities)
         counts = self.multiplicities.astype(np.int64)

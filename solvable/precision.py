@@ -73,6 +73,14 @@ def by_rows(sums: Callable[..., tuple[Array, ...]], lanes: tuple[Array, ...], wi
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
 
 
+def weighted_sum(values: Array, weights: Array, xp: Any) -> Array:
+    """Sum over the last axis with weights; under a trace as multiply and add.
+
+    A traced float64 dot that is transposed outside the inner 64-bit context would be truncated to float32.
+    """
+    return values @ weights if xp is np else xp.sum(values * weights, axis=-1)
+
+
 def _map_blocks(kernel: Callable[..., dict[str, Array]], lanes: tuple[Any, ...]) -> dict[str, Array]:
     shaped = np.broadcast_arrays(*(np.asarray(lane, dtype=np.float64) for lane in lanes))
     shape, flat = shaped[0].shape, [lane.ravel() for lane in shaped]

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from solvable.modes import Nodes
-from solvable.precision import Array, by_rows
+from solvable.precision import Array, by_rows, weighted_sum
 from solvable.roots import decreasing_root
 
 
@@ -115,7 +115,8 @@ def spectral_sums(nodes: Nodes, nu2: Array, xp: Any) -> SpectralSums:
         inverse = 1 / (x + nu)
         s, t = x * inverse, nu * inverse
         slope = s * inverse  # never 1/(x + nu)^2, which overflows
-        return s @ counts, (s * s) @ counts, slope @ counts, t @ power, (t * t) @ power, slope @ power
+        counted, powered = partial(weighted_sum, weights=counts, xp=xp), partial(weighted_sum, weights=power, xp=xp)
+        return counted(s), counted(s * s), counted(slope), powered(t), powered(t * t), powered(slope)
 
     df1, df2, trace, missed, missed_squared, learned = by_rows(sums, (nu2,), len(x), xp)
     null = nodes.null_power
@@ -168,7 +169,8 @@ def _share_sums(nodes: Nodes, xp: Any, nu: Array, direct: Array) -> tuple[Array,
     """Sums of y and y^2, where y is s = x/(x + nu) in direct lanes and t = nu/(x + nu) in the others."""
     x = nodes.eigenvalues
     share = _numerator(direct, x, nu, xp) / (x + nu[..., None])
-    return share @ nodes.multiplicities, (share * share) @ nodes.multiplicities
+    counts = nodes.multiplicities
+    return weighted_sum(share, counts, xp), weighted_sum(share * share, counts, xp)
 
 
 def _numerator(direct: Array, x: Array, nu: Array, xp: Any) -> Array:
@@ -201,5 +203,5 @@ def _bracket(nodes: Nodes, m: Array, penalty: Array, xp: Any) -> tuple[Array, Ar
 
     twice = mode_of_rank(2 * m)
     lower = xp.maximum(penalty, x[twice] * (cumulative[twice] - m) / m)
-    upper = xp.maximum(2 * (x @ nodes.multiplicities) / m, 4 * penalty)
+    upper = xp.maximum(2 * xp.sum(x * nodes.multiplicities) / m, 4 * penalty)
     return lower, upper, x[mode_of_rank(m)] + penalty

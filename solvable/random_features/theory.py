@@ -79,7 +79,7 @@ def predict(
         >>> theory.bias.round(6)
         array([0.039318, 0.017257])
     """
-    name, penalty = _the_ridge(ridge, ridge_per_sample)
+    name, penalty = the_ridge(ridge, ridge_per_sample)
     controls = {"n_samples": n_samples, "n_features": n_features, name: penalty}
     check_controls(controls)
     kernel = _from_ridge if name == "ridge" else _from_ridge_per_sample
@@ -105,7 +105,8 @@ def check_controls(controls: dict[str, Any]) -> None:
         raise ArgumentError(f"controls must broadcast against each other; got shapes {shapes}") from None
 
 
-def _the_ridge(ridge: Any, ridge_per_sample: Any) -> tuple[str, Any]:
+def the_ridge(ridge: Any, ridge_per_sample: Any) -> tuple[str, Any]:
+    """Return the name and value of the one ridge given."""
     given = [(name, v) for name, v in (("ridge", ridge), ("ridge_per_sample", ridge_per_sample)) if v is not None]
     if len(given) != 1:
         raise ArgumentError(

@@ -1,0 +1,112 @@
+"""Everything that one trained ridge model shows, exactly, for a whole path of ridges from one factorisation."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax.numpy as jnp
+
+from solvable.precision import Array
+
+
+class Factors(NamedTuple):
+    """The design Z = U diag(s) V^T and the labels in its left basis.
+
+    Attributes:
+        s: singular values, shape (m,), m = min(n, p); those below rounding are exactly 0.
+        v: right singular vectors, shape (p, m).
+        scores: U^T y, shape (m, outputs).
+        outside: squared norm of the part of y outside the span of U, summed over outputs.
+    """
+
+    s: Array
+    v: Array
+    scores: Array
+    outside: Array
+
+
+def factor_svd(design: Array, labels: Array) -> Factors:
+    """Factor by SVD: accurate for every ridge >= 0, in float32 too.
+
+    Args:
+        design: Z, shape (n, p).
+        labels: y, shape (n, outputs).
+    """
+    u, s, vt = jnp.linalg.svd(design, full_matrices=False)
+    cut = jnp.finfo(s.dtype).eps * max(design.shape) * s[0]
+    return _with_scores(jnp.where(s > cut, s, 0.0), u, vt.T, labels)
+
+
+def factor_eigh(design: Array, labels: Array) -> Factors:
+    """Factor through the smaller Gram matrix: about twice as fast, and accurate to 1e-16 s_max^2 / ridge only."""
+    n, p = design.shape
+    gram = design @ design.T if n <= p else design.T @ design
+    squares, known = jnp.linalg.eigh(gram)
+    s = jnp.sqrt(jnp.maximum(squares, 0.0))
+    # Directions at rounding level carry no digits; the ridge makes them harmless if they are not blown up.
+    scale = jnp.maximum(s, jnp.sqrt(jnp.finfo(s.dtype).eps) * s[-1])[None, :]
+    if n <= p:
+        return _with_scores(s, known, (design.T @ known) / scale, labels)
+    return _with_scores(s, (design @ known) / scale, known, labels)
+
+
+def ridge_path(
+    factors: Factors,
+    *,
+    n_samples: int,
+    read_out: Callable[[Array], Array],
+    target: Array,
+    noise_variance: Array,
+    ridge: Array,
+) -> dict[str, Array]:
+    """Return the base observables of the trained models, means over label noise taken in closed form.
+
+    Args:
+        factors: factored design and noiseless labels.
+        n_samples: n.
+        read_out: maps coefficient vectors, shape (p, m), to functions, shape (modes, m), in a basis where the squared
+            norm of a function is its population mean square.
+        target: the target in that basis, shape (modes, outputs).
+        noise_variance: label-noise variance, summed over outputs.
+        ridge: shape (ridges,), >= 0.
+
+    Returns:
+        `bias`, `variance`, `train_error`, `gcv`, `squared_norm`, `degrees_of_freedom`, each of shape (ridges,).
+    """
+    s, scores = factors.s[None, :], factors.scores
+    penalty = ridge[:, None]
+    alive = s > 0
+    inverse = jnp.where(alive, s / jnp.where(alive, s * s + penalty, 1.0), 0.0)  # (ridges, m)
+    missed = jnp.where(alive, penalty / jnp.where(alive, s * s + penalty, 1.0), 1.0)
+    power = jnp.sum(scores**2, axis=1) + noise_variance  # of the noisy labels, per direction
+    beyond = factors.outside + noise_variance * (n_samples - s.size)
+    functions = read_out(factors.v)
+    learned = jnp.einsum("km,rm,mo->rko", functions, inverse, scores)
+    residual = missed**2 @ power + beyond
+    degrees_of_freedom = jnp.sum(inverse * s, axis=1)
+    return {
+        "bias": jnp.sum((target[None] - learned) ** 2, axis=(1, 2)),
+        "variance": noise_variance * (inverse**2 @ jnp.sum(functions**2, axis=0)),
+        "train_error": residual / n_samples,
+        "gcv": _gcv(s, penalty, missed, power, beyond, n_samples),
+        "squared_norm": inverse**2 @ power,
+        "degrees_of_freedom": degrees_of_freedom,
+    }
+
+
+def _with_scores(s: Array, u: Array, v: Array, labels: Array) -> Factors:
+    scores = u.T @ labels
+    spanned = u.shape[0] == u.shape[1]  # n <= p: U is square and nothing lies outside
+    outside = jnp.zeros((), s.dtype) if spanned else jnp.sum((labels - u @ scores) ** 2)
+    return Factors(s, v, scores, outside)
+
+
+def _gcv(s: Array, penalty: Array, missed: Array, power: Array, beyond: Array, n_samples: int) -> Array:
+    """Generalised cross-validation, train_error / (1 - degrees_of_freedom/n)^2, with its limit at ridge 0.
+
+    For n <= p every direction is shrunk, all in proportion to the ridge: dividing by the largest leaves the ratio.
+    """
+    outside = n_samples - s.size
+    if outside == 0:
+        floor = jnp.min(s) ** 2 + penalty
+        missed = jnp.where(floor > 0, floor / jnp.where(floor > 0, s * s + penalty, 1.0), missed)
+    return n_samples * (missed**2 @ power + beyond) / (jnp.sum(missed, axis=1) + outside) ** 2
