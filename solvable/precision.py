@@ -108,7 +108,11 @@ def _map_traced(
         shaped = jnp.broadcast_arrays(*lanes)
         flat = tuple(lane.ravel() for lane in shaped)
         prepared = prepare(jnp, problem)
-        values = jax.lax.map(lambda lane: kernel(jnp, prepared, *lane), flat, batch_size=TRACED_BATCH)
+        one = partial(kernel, jnp, prepared)
+        if flat[0].size <= TRACED_BATCH:  # a map would compile the kernel twice, for full batches and for the rest
+            values = jax.vmap(one)(*flat)
+        else:
+            values = jax.lax.map(lambda lane: one(*lane), flat, batch_size=TRACED_BATCH)
         return {name: value.reshape(shaped[0].shape) for name, value in values.items()}
 
     with jax.enable_x64(True):

@@ -195,11 +195,11 @@ def _bracket(nodes: Nodes, m: Array, penalty: Array, xp: Any) -> tuple[Array, Ar
     eigenvalue >= x_K alone give df1 > m below x_K (M_K - m)/m.
     """
     x = nodes.eigenvalues
-    cumulative = xp.cumsum(nodes.multiplicities)
+    cumulative = xp.cumsum(nodes.multiplicities) * (1 - 1e-9)  # rounding must not promise rank that is not there
     last = xp.sum(nodes.multiplicities > 0) - 1
 
     def mode_of_rank(rank: Array) -> Array:
-        return xp.minimum(xp.searchsorted(cumulative, rank), last)
+        return xp.minimum(xp.asarray(xp.searchsorted(cumulative, rank), last.dtype), last)
 
     twice = mode_of_rank(2 * m)
     lower = xp.maximum(penalty, x[twice] * (cumulative[twice] - m) / m)

@@ -1,0 +1,125 @@
+"""What a careful user would write without the library: a root finder per point, and one Cholesky per ridge."""
+
+import math
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.optimize import brentq
+
+from benchmarks.grid import Point
+
+MAX_ITERATIONS = 100_000
+
+
+def closed_form(x, power, noise, n, p, nu, ridge) -> Point:
+    """Evaluate bias, variance, training error and norm at the effective ridge nu, with explicit sums over modes."""
+    inverse = 1 / (x + nu)
+    s, t = x * inverse, nu * inverse
+    df1, df2 = s.sum(), s @ s
+    share = 1 - df1 / p  # nu1/nu2
+    kept = ridge / (n * nu * share)
+    delta = df1 - df2
+    phi = share / (share + delta / p)
+    gap = kept + phi * delta / n
+    missed = power @ t
+    bias = ((1 - phi) * missed + phi * (power @ t**2)) / gap
+    variance = noise * (phi * df2 + (1 - phi) * df1) / (n * gap)
+    train_error = kept**2 * (bias + variance + noise)
+    trace, learned = delta / nu, power @ (s * inverse)
+    norm = (trace * (missed + noise) / n + kept * learned) / ((share + delta / p) * gap)
+    return Point(bias, variance, train_error, norm)
+
+
+def brentq_point(x, power, noise, n, p, ridge) -> Point:
+    """Solve the scalar equation in log nu by Brent's method in a rigorous bracket; the logarithm makes it nearly linear."""
+    m, w = min(n, p), max(n, p)
+    imbalance, penalty = (w - m) / w, ridge / n
+
+    def mismatch(u: float) -> float:
+        nu = math.exp(u)
+        c = m * penalty / nu
+        excess = 2 * c / (imbalance + math.sqrt(imbalance * imbalance + 4 * c / w))
+        return math.log(((x / (x + nu)).sum() + excess) / m)
+
+    low, high = math.log(penalty), math.log(max(2 * x.sum() / m, 4 * penalty))
+    return closed_form(x, power, noise, n, p, math.exp(brentq(mismatch, low, high, xtol=1e-14)), ridge)
+
+
+def fixed_point(x, power, noise, n, p, ridge) -> tuple[Point, int]:
+    """Iterate the two equations as they are printed, until both move by less than 1e-14; also return the iterations."""
+    nu1 = nu2 = x.sum() / min(n, p) + ridge / n
+    for iteration in range(1, MAX_ITERATIONS + 1):
+        df1 = (x / (x + nu2)).sum()
+        new1 = (ridge + nu1 * df1) / n
+        new2 = nu1 + nu2 * df1 / p
+        moved = max(abs(new1 - nu1), abs(new2 - nu2))
+        nu1, nu2 = new1, new2
+        if moved < 1e-14:
+            break
+    return closed_form(x, power, noise, n, p, nu2, ridge), iteration
+
+
+def sample(key, x, power, *, n: int, p: int):
+    """Draw design, features and noiseless labels exactly as `random_features.draw` does."""
+    scale, target = jnp.sqrt(x), jnp.sqrt(power)
+    data_key, feature_key = jax.random.split(key)
+    samples = jax.random.normal(data_key, (n, x.size), x.dtype)
+    features = jax.random.normal(feature_key, (p, x.size), x.dtype) * scale / math.sqrt(p)
+    return samples, features, samples @ target
+
+
+def cholesky_draw(key, x, power, noise, ridges, *, n: int, p: int) -> dict[str, Any]:
+    """Train with one Cholesky factorisation per ridge; everything that no ridge changes is computed once (p <= n)."""
+    samples, features, labels = sample(key, x, power, n=n, p=p)
+    target = jnp.sqrt(power)
+    design = samples @ features.T
+    gram, moment = design.T @ design, features @ features.T
+    projected, identity = design.T @ labels, jnp.eye(p, dtype=x.dtype)
+
+    def one_ridge(ridge):
+        factor = jax.scipy.linalg.cho_factor(gram + ridge * identity, lower=True)
+        inverse = jax.scipy.linalg.cho_solve(factor, identity)
+        a = inverse @ projected
+        trace, trace_squared = jnp.trace(inverse), jnp.sum(inverse * inverse)
+        spread = jnp.sum(moment * inverse) - ridge * jnp.sum((moment @ inverse) * inverse)
+        residual = jnp.sum((labels - design @ a) ** 2)
+        noise_left = n - p + ridge**2 * trace_squared
+        return {
+            "bias": jnp.sum((target - features.T @ a) ** 2),
+            "variance": noise * spread,
+            "train_error": (residual + noise * noise_left) / n,
+            "squared_norm": a @ a + noise * (trace - ridge * trace_squared),
+            "degrees_of_freedom": p - ridge * trace,
+        }
+
+    return jax.lax.map(one_ridge, ridges)
+
+
+def floor_draw(key, x, power, ridges, *, n: int, p: int) -> Any:
+    """Do only what cannot be avoided: design, Gram matrix, its eigenvectors, and reading them out (p <= n)."""
+    samples, features, labels = sample(key, x, power, n=n, p=p)
+    design = samples @ features.T
+    values, vectors = jnp.linalg.eigh(design.T @ design)
+    functions = features.T @ vectors
+    return jnp.sum(functions) + jnp.sum(values) + jnp.sum(labels)
+
+
+def random_numbers(key, x, power, ridges, *, n: int, p: int) -> Any:
+    """Draw and sum: what the random numbers alone cost."""
+    samples, features, labels = sample(key, x, power, n=n, p=p)
+    return jnp.sum(samples) + jnp.sum(features) + jnp.sum(labels)
+
+
+def over_replicates(draw):
+    """Return a compiled function (seed, replicates, ...) that runs one replicate after another, keyed as the library does."""
+
+    @partial(jax.jit, static_argnames=("replicates", "n", "p"))
+    def run(seed, *operands, replicates: int, n: int, p: int):
+        key = jax.random.key(seed)
+        one = lambda i: draw(jax.random.fold_in(key, i), *operands, n=n, p=p)  # noqa: E731  (one line, one use)
+        return jax.lax.map(one, np.arange(replicates, dtype=np.uint32))
+
+    return run

@@ -1,0 +1,153 @@
+"""The contract every model keeps, run over all of `solvable.MODELS`."""
+
+import inspect
+
+import jax
+import numpy as np
+import pytest
+from conformance.cases import CASES
+
+import solvable
+
+MODELS = pytest.mark.parametrize("name", solvable.MODELS)
+SAMPLING = ("seed", "replicates")
+
+
+def simulate(case, controls, **sampling):
+    return case.module.simulate(case.problem, **controls, **{"seed": 1, "replicates": 3, **sampling})
+
+
+def test_every_model_has_a_case():
+    assert set(CASES) == set(solvable.MODELS)
+
+
+@MODELS
+def test_predict_and_draw_have_the_same_base_observables(name):
+    case = CASES[name]
+    base = set(case.module.OBSERVABLES.base)
+    drawn = case.module.draw(jax.random.key(0), case.problem, **case.controls)
+    assert set(drawn) == base
+    assert base <= set(case.module.predict(case.problem, **case.controls).observables)
+
+
+@MODELS
+def test_prediction_and_measurement_share_names_and_shape(name):
+    case = CASES[name]
+    theory, measured = case.module.predict(case.problem, **case.arrays), simulate(case, case.arrays)
+    assert list(theory.observables) == list(measured.mean) == list(measured.sem)
+    for record in (theory.observables, theory.diagnostics, measured.mean, measured.sem):
+        assert {np.shape(value) for value in record.values()} == {case.shape}
+    assert {np.asarray(value).dtype for value in theory.observables.values()} == {np.dtype("float64")}
+
+
+@MODELS
+def test_cells_equal_scalar_calls(name):
+    case = CASES[name]
+    theory = case.module.predict(case.problem, **case.arrays)
+    shaped = np.broadcast_arrays(*case.arrays.values())
+    for index in np.ndindex(*case.shape):
+        cell = {key: value[index] for key, value in zip(case.arrays, shaped, strict=True)}
+        alone = case.module.predict(case.problem, **cell)
+        for observable, value in alone.observables.items():
+            assert float(value) == pytest.approx(theory.observables[observable][index], rel=1e-13)
+
+
+@MODELS
+def test_declarations_are_complete(name):
+    declared = CASES[name].module.OBSERVABLES
+    assert declared.validity in ("exact", "equivalent", "approximation")
+    assert declared.validity == "exact" or set(declared.finite_size) == set(declared.names)
+
+
+@MODELS
+def test_gradients_are_finite_in_the_declared_mode(name):
+    case = CASES[name]
+    first = next(iter(case.controls))
+    rest = {key: float(value) for key, value in case.controls.items() if key != first}
+
+    def risk(numbers, control):
+        problem = case.problem_from(*numbers)
+        return case.module.predict(problem, **{first: control}, **rest).excess_risk
+
+    differentiate = {"reverse": jax.grad, "forward": jax.jacfwd}.get(case.gradient)
+    if differentiate is None:
+        pytest.skip("declared not differentiable")
+    slopes = differentiate(risk, argnums=(0, 1))(case.numbers, float(case.controls[first]))
+    assert all(np.isfinite(float(slope)) and float(slope) != 0 for slope in jax.tree.leaves(slopes))
+
+
+@MODELS
+def test_traced_calls_leave_the_callers_arrays_alone(name):
+    """A float64 operand that reaches an inner compilation unconverted would break later float32 use of the array."""
+    case = CASES[name]
+    leaf = np.asarray(0.25)
+    wide = {key: np.asarray(float(value)) for key, value in case.controls.items()}
+    last = list(wide)[-1]
+    jax.jit(lambda value: case.module.predict(case.problem, **{**wide, last: value}).excess_risk)(leaf)
+    for array in (leaf, *wide.values(), *jax.tree.leaves(case.problem)):
+        assert jax.numpy.asarray(array).dtype == jax.dtypes.canonicalize_dtype(array.dtype)
+        assert jax.jit(lambda x: x + 1)(array).dtype == jax.dtypes.canonicalize_dtype(array.dtype)
+
+
+@MODELS
+def test_traced_results_have_the_callers_precision(name):
+    case = CASES[name]
+    last, value = list(case.controls.items())[-1]
+    rest = {key: v for key, v in case.controls.items() if key != last}
+    result = jax.jit(lambda v: case.module.predict(case.problem, **rest, **{last: v}))(float(value))
+    assert {v.dtype for v in result.observables.values()} == {jax.dtypes.canonicalize_dtype(np.float64)}
+    concrete = case.module.predict(case.problem, **case.controls)
+    for observable, v in concrete.observables.items():
+        assert float(result.observables[observable]) == pytest.approx(float(v), rel=1e-6)
+
+
+@MODELS
+def test_precision_and_device_switches_are_honoured(name):
+    case = CASES[name]
+    double, single = simulate(case, case.controls), simulate(case, case.controls, dtype="float32", device="cpu")
+    for observable, value in double.mean.items():
+        assert np.isfinite(value), observable
+        rounded = np.float64(np.float32(single.moments.mean.get(observable, np.nan) * 3)) / 3
+        assert observable not in single.moments.mean or np.isfinite(rounded)
+    assert float(double.mean.excess_risk) != float(single.mean.excess_risk)
+
+
+@MODELS
+def test_seeds_reproduce(name):
+    case = CASES[name]
+    one, again, other = (simulate(case, case.controls, seed=seed).mean.excess_risk for seed in (1, 1, 2))
+    assert float(one) == float(again) != float(other)
+
+
+@MODELS
+def test_infinite_worlds_name_the_way_out(name):
+    case = CASES[name]
+    with pytest.raises(solvable.SolvableError, match="truncate"):
+        case.module.simulate(case.infinite, **case.controls, seed=0, replicates=2)
+
+
+@MODELS
+def test_errors_name_argument_and_value(name):
+    case = CASES[name]
+    for argument, value in case.bad.items():
+        for call in (case.module.predict, simulate_with(case)):
+            with pytest.raises(ValueError, match=rf"^{argument} must be .*got \[{float(value)}\]"):
+                call(case.problem, **{**case.controls, argument: value})
+
+
+def simulate_with(case):
+    return lambda problem, **controls: case.module.simulate(problem, **controls, seed=0, replicates=2)
+
+
+@MODELS
+def test_docstrings_are_complete(name):
+    module = CASES[name].module
+    for public in module.__all__:
+        item = getattr(module, public)
+        if callable(item):
+            assert len(inspect.getdoc(item) or "") > 40, public
+    for function in (module.predict, module.draw, module.simulate):
+        text = inspect.getdoc(function)
+        for argument in inspect.signature(function).parameters:
+            assert argument in text, (function.__name__, argument)
+        assert all(section in text for section in ("Args:", "Returns:", "Example:")), function.__name__
