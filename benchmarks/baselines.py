@@ -14,14 +14,14 @@ from benchmarks.grid import Point
 MAX_ITERATIONS = 100_000
 
 
-def closed_form(x, power, noise, n, p, nu, ridge) -> Point:
-    """Evaluate bias, variance, training error and norm at the effective ridge nu, with explicit sums over modes."""
+def closed_form(x, power, noise, n, p, nu, kept, share) -> Point:
+    """Evaluate bias, variance, training error and norm by explicit sums over modes.
+
+    `nu` is the effective ridge nu2, `kept` is (n - df1)/n and `share` is (p - df1)/p.
+    """
     inverse = 1 / (x + nu)
     s, t = x * inverse, nu * inverse
-    df1, df2 = s.sum(), s @ s
-    share = 1 - df1 / p  # nu1/nu2
-    kept = ridge / (n * nu * share)
-    delta = df1 - df2
+    df1, df2, delta = s.sum(), s @ s, s @ t
     phi = share / (share + delta / p)
     gap = kept + phi * delta / n
     missed = power @ t
@@ -34,18 +34,26 @@ def closed_form(x, power, noise, n, p, nu, ridge) -> Point:
 
 
 def brentq_point(x, power, noise, n, p, ridge) -> Point:
-    """Solve the scalar equation in log nu by Brent's method in a rigorous bracket; the logarithm makes it nearly linear."""
+    """Solve the scalar equation in log nu by Brent's method in a rigorous bracket.
+
+    The logarithm of the ratio of its sides makes it nearly linear, and the excess keeps the digits of n - df1 and p - df1.
+    """
     m, w = min(n, p), max(n, p)
     imbalance, penalty = (w - m) / w, ridge / n
 
+    def excess(nu: float) -> float:
+        c = m * penalty / nu
+        return 2 * c / (imbalance + math.sqrt(imbalance * imbalance + 4 * c / w))
+
     def mismatch(u: float) -> float:
         nu = math.exp(u)
-        c = m * penalty / nu
-        excess = 2 * c / (imbalance + math.sqrt(imbalance * imbalance + 4 * c / w))
-        return math.log(((x / (x + nu)).sum() + excess) / m)
+        return math.log(((x / (x + nu)).sum() + excess(nu)) / m)
 
     low, high = math.log(penalty), math.log(max(2 * x.sum() / m, 4 * penalty))
-    return closed_form(x, power, noise, n, p, math.exp(brentq(mismatch, low, high, xtol=1e-14)), ridge)
+    nu = math.exp(brentq(mismatch, low, high, xtol=1e-14))
+    small, large = excess(nu) / m, excess(nu) / w + imbalance
+    kept, share = (small, large) if n <= p else (large, small)
+    return closed_form(x, power, noise, n, p, nu, kept, share)
 
 
 def fixed_point(x, power, noise, n, p, ridge) -> tuple[Point, int]:
@@ -59,7 +67,7 @@ def fixed_point(x, power, noise, n, p, ridge) -> tuple[Point, int]:
         nu1, nu2 = new1, new2
         if moved < 1e-14:
             break
-    return closed_form(x, power, noise, n, p, nu2, ridge), iteration
+    return closed_form(x, power, noise, n, p, nu2, ridge / (n * nu1), nu1 / nu2), iteration
 
 
 def sample(key, x, power, *, n: int, p: int):

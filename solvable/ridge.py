@@ -123,10 +123,12 @@ def spectral_sums(nodes: Nodes, nu2: Array, xp: Any) -> SpectralSums:
     return SpectralSums(df1, df2, nu2 * trace, trace, missed + null, missed_squared + null, learned)
 
 
-def feature_share(feature_gap: Array, delta_per_feature: Array, xp: Any) -> Array:
-    """Return phi = b / (b + delta/p), which is 1 where both vanish (full rank, ridge 0)."""
+def feature_shares(feature_gap: Array, delta_per_feature: Array, xp: Any) -> tuple[Array, Array]:
+    """Return phi = b / (b + delta/p) and 1 - phi, each with all its digits; phi = 1 where b = delta = 0 (full rank)."""
     total = feature_gap + delta_per_feature
-    return xp.where(total > 0, feature_gap / xp.where(total > 0, total, 1.0), 1.0)
+    vanish = total == 0
+    safe = xp.where(vanish, 1.0, total)
+    return xp.where(vanish, 1.0, feature_gap / safe), delta_per_feature / safe
 
 
 def ratio(numerator: Array, denominator: Array, xp: Any) -> Array:

@@ -10,7 +10,7 @@ from solvable.modes import Nodes
 from solvable.observables import Observables, Prediction, Record
 from solvable.precision import Array, is_traced, map_lanes
 from solvable.random_features.problem import Problem
-from solvable.ridge import EffectiveRidge, SpectralSums, effective_ridge, feature_share, ratio, spectral_sums
+from solvable.ridge import EffectiveRidge, SpectralSums, effective_ridge, feature_shares, ratio, spectral_sums
 
 OBSERVABLES = Observables(
     base=("bias", "variance", "train_error", "gcv", "squared_norm", "degrees_of_freedom"),
@@ -151,11 +151,11 @@ def _observables(
 ) -> dict[str, Array]:
     a, b = solved.sample_gap, solved.feature_gap
     per_feature, per_sample = sums.delta / p, sums.delta / n
-    phi = feature_share(b, per_feature, xp)
+    phi, rest = feature_shares(b, per_feature, xp)
     gap = a + phi * per_sample
-    missed = (1 - phi) * sums.missed + phi * sums.missed_squared
+    missed = rest * sums.missed + phi * sums.missed_squared
     bias = ratio(missed, gap, xp)
-    variance = ratio(noise * (phi * sums.df2 + (1 - phi) * sums.df1) / n, gap, xp)
+    variance = ratio(noise * (phi * sums.df2 + rest * sums.df1) / n, gap, xp)
     test_error = ratio(missed + noise, gap, xp)
     squared_norm = ratio(sums.trace * (sums.missed + noise) / n + a * sums.learned, (b + per_feature) * gap, xp)
     return {

@@ -107,7 +107,7 @@ def test_second_derivative_in_log_ridge():
     with jax.enable_x64(True):
         curvature = float(jax.jit(jax.hessian(log_risk))(jnp.log(0.01)))
         step = 1e-3
-        values = jax.vmap(log_risk)(jnp.log(0.01) + jnp.asarray([-step, 0.0, step]))
+        values = np.asarray(jax.vmap(log_risk)(jnp.log(0.01) + jnp.asarray([-step, 0.0, step])))
     assert curvature == pytest.approx((values[0] - 2 * values[1] + values[2]) / step**2, rel=1e-4)
 
 
