@@ -6,7 +6,7 @@ the verdict. Sub-packages load when first used.
     >>> from solvable import compare, random_features as rf
     >>> problem = rf.Problem.power_law(capacity=1.5, source=0.4, noise_variance=0.01)
     >>> float(rf.predict(problem, n_samples=1e6, ridge=1e-3).excess_risk.round(9))
-    0.000136418
+    0.003681212
 """
 
 import importlib
@@ -33,7 +33,7 @@ _HOMES = {
     "compare": "solvable.agreement",
 }
 
-__all__ = ["MODELS", *MODELS, *_HOMES]
+__all__ = ["MODELS", "Agreement", "Estimate", "SolvableError", "cite", "compare", "random_features"]
 
 
 def __getattr__(name: str) -> Any:

@@ -83,7 +83,7 @@ def compare(
 ) -> Agreement:
     """Compare predicted with measured means, observable by observable.
 
-    A difference counts as disagreement beyond `t sem + (rtol + finite_size + 1e-10) |predicted|`, where t is the Student
+    A difference counts as disagreement beyond `t sem + (rtol + finite_size + 1e-10) |predicted|`, where t is Student's
     quantile that gives one false alarm in 10^6 calls, whatever the number of comparisons in a call (Bonferroni). The
     verdict is "inconclusive" if nothing disagrees but a relative bias of `detectable` could have passed unseen.
     Deterministic measurements (sem 0) are held to the relative part alone.
@@ -134,9 +134,7 @@ def _measurement(measured: Estimate | Mapping[str, Any]) -> tuple[Mapping[str, A
     return measured.mean, measured.sem, np.maximum(np.asarray(measured.count) - 1.0, 1.0)
 
 
-def _compare_one(
-    predicted: Any, mean: Array, sem: Array, freedom: Array, allowance: Any, count: int
-) -> Comparison:
+def _compare_one(predicted: Any, mean: Array, sem: Array, freedom: Array, allowance: Any, count: int) -> Comparison:
     predicted = np.asarray(predicted, dtype=np.float64)
     quantile = stdtrit(freedom, 1 - FALSE_ALARM_RATE / (2 * count))
     # The noncentral t at which the quantile is exceeded with probability POWER (Abramowitz and Stegun 26.7.10).

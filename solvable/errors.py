@@ -36,7 +36,7 @@ class ReplicateWarning(UserWarning):
     """Some replicates were not finite; they are counted in `failed` and left out of the means."""
 
 
-def require(ok: bool, argument: str, allowed: str, value: Any) -> None:
+def require(ok: Any, argument: str, allowed: str, value: Any) -> None:
     """Raise `ArgumentError` unless `ok`, naming the argument, what is allowed and what was given."""
     if not ok:
         raise ArgumentError(f"{argument} must be {allowed}; got {value!r}")

@@ -74,7 +74,9 @@ class Estimate:
     controls: Record = field(default_factory=lambda: Record({}))
 
     @classmethod
-    def from_samples(cls, samples: Mapping[str, Any], declared: Observables | None = None, **constants: Any) -> "Estimate":
+    def from_samples(
+        cls, samples: Mapping[str, Any], declared: Observables | None = None, **constants: Any
+    ) -> "Estimate":
         """Build an estimate from your own replicates.
 
         Args:

@@ -38,7 +38,9 @@ class Record(Mapping[str, Any]):
         try:
             return self.__dict__["_entries"][name]
         except KeyError:
-            raise AttributeError(f"no entry {name!r}; there are {', '.join(self.__dict__.get('_entries', ()))}") from None
+            raise AttributeError(
+                f"no entry {name!r}; there are {', '.join(self.__dict__.get('_entries', ()))}"
+            ) from None
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError("a record is immutable")

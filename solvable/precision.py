@@ -64,7 +64,7 @@ def map_lanes(
 
 
 def by_rows(sums: Callable[..., tuple[Array, ...]], lanes: tuple[Array, ...], width: int, xp: Any) -> tuple[Array, ...]:
-    """Evaluate sums over a node axis of length `width`, a few lanes at a time where all at once would not stay in cache."""
+    """Evaluate sums over a node axis of length `width`, a few lanes at a time so that they stay in cache."""
     rows = max(1, ROW_ELEMENTS // width)
     if xp is not np or len(lanes[0]) <= rows:
         return sums(*lanes)

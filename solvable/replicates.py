@@ -1,14 +1,14 @@
 """From one replicate to an estimate: chunks, devices, and a target standard error.
 
-Replicate i uses the key `fold_in(key(seed), i)` and nothing else, so its draw depends on (seed, i) alone: not on how many
-replicates were asked, how they were chunked, or how many devices share the work. Sums agree to rounding.
+Replicate i uses the key `fold_in(key(seed), i)` and nothing else, so its draw depends on (seed, i) alone: not on how
+many replicates were asked, how they were chunked, or how many devices share the work. Sums agree to rounding.
 """
 
 import math
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import jax
@@ -17,7 +17,7 @@ import numpy as np
 
 from solvable.errors import ArgumentError, MemoryLimitError, ReplicateWarning, require
 from solvable.estimate import Estimate, Moments
-from solvable.observables import Observables, Record
+from solvable.observables import Observables
 from solvable.precision import Array, simulation_precision
 
 DEFAULT_MAX_BYTES = 2**32
@@ -117,6 +117,7 @@ def run(
     devices = sampling.devices()[:at_once]
     batched = devices[0].platform != "cpu"  # vmap of linear algebra is slow on CPU, and hangs on several CPU devices
     per_device = min(_CHUNK, at_once // len(devices)) if batched else _CHUNK
+    summarise = partial(Estimate, declared=declared, constants=constants)
     with simulation_precision(sampling.dtype), jax.default_device(devices[0]):
         key = jax.random.key(sampling.seed)
         cast = partial(jnp.asarray, dtype=jnp.dtype(sampling.dtype))
@@ -124,9 +125,9 @@ def run(
             _chunk, key, operands=jax.tree.map(cast, dict(operands)), draw=draw, static=tuple(static.items()),
             devices=devices, batched=batched,
         )  # fmt: skip
-        moments = _collect(call, sampling, per_device * len(devices), len(devices), declared, constants)
+        moments = _collect(call, sampling, per_device * len(devices), len(devices), summarise)
     _warn_of_failures(moments)
-    return Estimate(moments, declared, constants, Record({}))
+    return summarise(moments)
 
 
 def _collect(
@@ -134,21 +135,23 @@ def _collect(
     sampling: Sampling,
     chunk: int,
     divisor: int,
-    declared: Observables,
-    constants: Mapping[str, Array],
+    summarise: Callable[[Moments], Estimate],
 ) -> Moments:
     """Add rounds of replicates in the order of their numbers until there are enough."""
     total = sampling.replicates or sampling.max_replicates
     round_size = total if sampling.replicates else _CHUNK  # the stopping rule must not see the chunk size
-    moments: Moments | None = None
-    for start in range(0, total, round_size):
-        for ids in _chunks(start, min(start + round_size, total), chunk, divisor):
-            samples = {name: np.asarray(v)[: ids.size] for name, v in call(jnp.asarray(_padded(ids, divisor))).items()}
-            part = Moments.of(samples)
-            moments = part if moments is None else moments.merge(part)
-        if moments and _precise_enough(Estimate(moments, declared, constants), sampling):
+
+    def measure(start: int) -> Moments:
+        pieces = _chunks(start, min(start + round_size, total), chunk, divisor)
+        results = ((ids.size, call(jnp.asarray(_padded(ids, divisor)))) for ids in pieces)
+        parts = (Moments.of({name: np.asarray(v)[:size] for name, v in result.items()}) for size, result in results)
+        return reduce(Moments.merge, parts)
+
+    moments = measure(0)
+    for start in range(round_size, total, round_size):
+        if _precise_enough(summarise(moments), sampling):
             break
-    assert moments is not None  # total >= 1
+        moments = moments.merge(measure(start))
     return moments
 
 

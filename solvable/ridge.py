@@ -27,10 +27,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from solvable.modes import Nodes
 from solvable.precision import Array, by_rows, weighted_sum
+from solvable.quadrature import Nodes
 from solvable.roots import decreasing_root
-
 
 _TINY = 1e-306  # added to what may vanish, in logarithms of brackets and in denominators
 
@@ -95,7 +94,9 @@ def effective_ridge(
     lower, upper, start = (xp.log(xp.maximum(point, _TINY)) for point in _bracket(nodes, m, penalty, xp))
     root = decreasing_root(partial(_balance, xp), nodes, lanes, lower=lower, upper=upper, start=start, xp=xp)
     nu2 = xp.exp(root.value)
-    excess = xp.where(exhausted, m - xp.where(exhausted, nodes.rank, 0.0), _excess(m * penalty / nu2, *lanes[1:3], xp)[0])
+    excess = xp.where(
+        exhausted, m - xp.where(exhausted, nodes.rank, 0.0), _excess(m * penalty / nu2, *lanes[1:3], xp)[0]
+    )
     small, large = excess / m, excess * sizes.inverse_larger + sizes.imbalance
     few_samples = n_samples <= n_features
     return EffectiveRidge(

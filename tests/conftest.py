@@ -28,7 +28,12 @@ def _global_state_is_untouched():
 
 def _global_state():
     config = jax.config
-    return config.jax_enable_x64, config.jax_default_matmul_precision, config.jax_default_device, tuple(np.geterr().items())
+    return (
+        config.jax_enable_x64,
+        config.jax_default_matmul_precision,
+        config.jax_default_device,
+        tuple(np.geterr().items()),
+    )
 
 
 @pytest.fixture

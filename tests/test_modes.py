@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from solvable.errors import ArgumentError, InfiniteWorldError, SpectrumWarning
-from solvable.modes import Modes, PowerLawModes, power_law_grid
+from solvable.modes import Modes, PowerLawModes
+from solvable.quadrature import power_law_grid
 from solvable.ridge import spectral_sums
 
 pytestmark = pytest.mark.x64_independent

@@ -28,12 +28,9 @@ def draw_fragile(key, *, offset):
     return {"value": jnp.where(value > 1, jnp.full_like(offset, jnp.nan), value)}
 
 
-
 def sample(draw=draw_toy, declared=TOY, **keywords):
     plan = Sampling(**{"seed": 5, **keywords})
-    return run(
-        draw, {"offset": np.asarray(1.0)}, {}, plan, declared=declared, constants={}, bytes_per_replicate=100.0
-    )
+    return run(draw, {"offset": np.asarray(1.0)}, {}, plan, declared=declared, constants={}, bytes_per_replicate=100.0)
 
 
 def test_more_replicates_continue_the_same_sequence():

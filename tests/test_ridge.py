@@ -53,7 +53,9 @@ def test_monotone_in_every_control(n, p, ridge, factor):
 
 
 @pytest.mark.parametrize("modes", [INFINITE, FINITE])
-@pytest.mark.parametrize(("n", "p"), [(40.0, 80.0), (80.0, 40.0), (40.0, 40.0), (40.0, np.inf), (60.0, 60.0), (100.0, 90.0)])
+@pytest.mark.parametrize(
+    ("n", "p"), [(40.0, 80.0), (80.0, 40.0), (40.0, 40.0), (40.0, np.inf), (60.0, 60.0), (100.0, 90.0)]
+)
 def test_the_path_to_ridge_zero_is_smooth(modes, n, p):
     """From 1 down to 1e-300 and to exactly 0: finite, monotone, and continuous at the end."""
     path = np.concatenate([10.0 ** -np.arange(0.0, 300, 4), [1e-300, 0.0]])

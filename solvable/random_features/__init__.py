@@ -1,9 +1,9 @@
 """Random-features ridge regression: deterministic equivalents and their Monte Carlo check.
 
-    >>> from solvable import random_features as rf
-    >>> problem = rf.Problem.power_law(capacity=1.5, source=0.4, noise_variance=0.01)
-    >>> float(rf.predict(problem, n_samples=100, n_features=200, ridge=1e-2).bias.round(9))
-    0.039318012
+>>> from solvable import random_features as rf
+>>> problem = rf.Problem.power_law(capacity=1.5, source=0.4, noise_variance=0.01)
+>>> float(rf.predict(problem, n_samples=100, n_features=200, ridge=1e-2).bias.round(9))
+0.039318012
 """
 
 from solvable.random_features.features import FeatureMap, erf_features, relu_features

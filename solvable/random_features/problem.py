@@ -30,9 +30,7 @@ class Problem:
     noise_variance: Array
 
     @classmethod
-    def power_law(
-        cls, capacity: Any, source: Any, noise_variance: Any = 0.0, n_modes: float = math.inf
-    ) -> "Problem":
+    def power_law(cls, capacity: Any, source: Any, noise_variance: Any = 0.0, n_modes: float = math.inf) -> "Problem":
         """Eigenvalues k^-capacity and target power k^-(1 + 2 capacity source), k = 1 ... n_modes.
 
         Args:
@@ -79,7 +77,7 @@ class Problem:
         """Estimate spectrum and target from the kernel matrix of N data points and their labels.
 
         The population is the N points themselves (`simulate_dataset` draws from it with replacement). With several
-        output columns, risks are summed over the outputs and `noise_variance` is the sum of the outputs' noise variances.
+        output columns, risks are summed over the outputs, and `noise_variance` is summed over them too.
 
         Args:
             kernel_matrix: shape (N, N), the limiting kernel of the features, e.g. `relu_features.kernel(inputs)`.

@@ -101,8 +101,8 @@ def simulate(
         ridge: finite, >= 0. Give exactly one of `ridge` and `ridge_per_sample`.
         ridge_per_sample: ridge / n_samples.
         seed: integer >= 0; replicate i depends on (seed, i) alone.
-        **sampling: `replicates` or `relative_error` (with `max_replicates` and `watch`), `max_bytes`, `dtype`, `device`, as
-            in `solvable.replicates.Sampling`. float32 holds three digits for ridges above 1e-6 n trace(eigenvalues).
+        **sampling: `replicates` or `relative_error` (with `max_replicates`, `watch`), `max_bytes`, `dtype`, `device`,
+            as in `solvable.replicates.Sampling`. float32 holds three digits for ridges above 1e-6 n trace(eigenvalues).
 
     Returns:
         An `Estimate` of the observables of `predict`, each of the controls' broadcast shape.
@@ -116,14 +116,14 @@ def simulate(
         >>> from solvable import compare, random_features as rf
         >>> problem = rf.Problem.power_law(capacity=1.5, source=0.4, noise_variance=0.01, n_modes=400)
         >>> controls = dict(n_samples=100, n_features=50, ridge=1.0)
-        >>> measured = rf.simulate(problem, **controls, seed=0, replicates=64)
+        >>> measured = rf.simulate(problem, **controls, seed=0, replicates=256)
         >>> compare(rf.predict(problem, **controls), measured, detectable=0.2, rtol=0.05).verdict
         'agree'
     """
     plan = Sampling(seed, **sampling)
     controls, penalty = _integer_controls(n_samples, n_features, ridge, ridge_per_sample)
     finite = problem.explicit()
-    trace = float(np.sum(finite.modes.eigenvalues))
+    trace = float(np.sum(finite.modes.explicit().eigenvalues))
 
     def one_size(n: int, p: float, ridges: Array) -> Estimate:
         return run(
@@ -155,8 +155,8 @@ def simulate_dataset(
     """Train random-features ridge regression on real data, and measure its exact risk on them.
 
     The population is the empirical measure of the N given points: training sets are drawn from it with replacement,
-    and the risk is the mean over all N. Its theory is `predict(Problem.from_kernel(kernel, labels), ...)`. Real data are
-    not Gaussian in the kernel's eigenbasis: expect a gap of a few percent.
+    and the risk is the mean over all N. Its theory is `predict(Problem.from_kernel(kernel, labels), ...)`. Real data
+    are not Gaussian in the kernel's eigenbasis: expect a gap of a few percent.
 
     Args:
         features_map: `features_map(key, inputs, n_features) -> (N, n_features)`, unscaled; e.g. `relu_features`. A
@@ -288,7 +288,7 @@ def _bytes(n: int, p: float, modes: float, ridges: int, plan: Sampling) -> float
     width = modes if math.isinf(p) else p
     rank = min(n, width)
     numbers = (n + width) * modes + 3 * n * width + rank * (2 * modes + 2 * rank) + ridges * (modes + rank)
-    return numbers * np.dtype(plan.dtype).itemsize
+    return float(numbers * np.dtype(plan.dtype).itemsize)
 
 
 def _dataset(inputs: Any, labels: Any) -> tuple[Array, Array]:

@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 
 from solvable.errors import ArgumentError, ResolutionError, require
-from solvable.modes import Nodes
 from solvable.observables import Observables, Prediction, Record
 from solvable.precision import Array, is_traced, map_lanes
+from solvable.quadrature import Nodes
 from solvable.random_features.problem import Problem
 from solvable.ridge import EffectiveRidge, SpectralSums, effective_ridge, feature_shares, ratio, spectral_sums
 
 OBSERVABLES = Observables(
     base=("bias", "variance", "train_error", "gcv", "squared_norm", "degrees_of_freedom"),
     derived={
-        "excess_risk": lambda base, constants: base["bias"] + base["variance"],
+        "excess_risk": lambda base, _: base["bias"] + base["variance"],
         "test_error": lambda base, constants: base["bias"] + base["variance"] + constants["noise_variance"],
     },
     validity="equivalent",
@@ -77,7 +77,7 @@ def predict(
         >>> problem = rf.Problem.power_law(capacity=1.5, source=0.4, noise_variance=0.01)
         >>> theory = rf.predict(problem, n_samples=[100, 1000], n_features=200, ridge=1e-2)
         >>> theory.bias.round(6)
-        array([0.039318, 0.017257])
+        array([0.039318, 0.017524])
     """
     name, penalty = the_ridge(ridge, ridge_per_sample)
     controls = {"n_samples": n_samples, "n_features": n_features, name: penalty}
@@ -110,7 +110,8 @@ def the_ridge(ridge: Any, ridge_per_sample: Any) -> tuple[str, Any]:
     given = [(name, v) for name, v in (("ridge", ridge), ("ridge_per_sample", ridge_per_sample)) if v is not None]
     if len(given) != 1:
         raise ArgumentError(
-            f"give exactly one of ridge and ridge_per_sample; got ridge={ridge!r}, ridge_per_sample={ridge_per_sample!r}"
+            f"give exactly one of ridge and ridge_per_sample; got ridge={ridge!r}, "
+            f"ridge_per_sample={ridge_per_sample!r}"
         )
     return given[0]
 
@@ -118,8 +119,9 @@ def the_ridge(ridge: Any, ridge_per_sample: Any) -> tuple[str, Any]:
 def _check_resolution(unresolved: Array) -> None:
     if not is_traced(unresolved) and unresolved.any():
         raise ResolutionError(
-            f"{int(unresolved.sum())} of {unresolved.size} points have an effective ridge below (1e15)^-capacity, where an "
-            "infinite spectrum is not resolved; use a larger ridge, fewer samples or features, or problem.truncate(n_modes)"
+            f"{int(unresolved.sum())} of {unresolved.size} points have an effective ridge below (1e15)^-capacity, "
+            "where an infinite spectrum is not resolved; use a larger ridge, fewer samples or features, or "
+            "problem.truncate(n_modes)"
         )
 
 
@@ -131,7 +133,9 @@ def _from_ridge(xp: Any, prepared: tuple[Nodes, Array], n: Array, p: Array, ridg
     return _closed_form(xp, prepared, n, p, ridge / n)
 
 
-def _from_ridge_per_sample(xp: Any, prepared: tuple[Nodes, Array], n: Array, p: Array, ridge: Array) -> dict[str, Array]:
+def _from_ridge_per_sample(
+    xp: Any, prepared: tuple[Nodes, Array], n: Array, p: Array, ridge: Array
+) -> dict[str, Array]:
     return _closed_form(xp, prepared, n, p, ridge)
 
 

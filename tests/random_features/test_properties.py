@@ -30,7 +30,7 @@ def build(eigenvalues, power, counts, noise):
     return rf.Problem.from_arrays(eigenvalues, power, noise, multiplicities=np.ceil(counts * 20))
 
 
-def matches(one, other, names, rel=1e-11):
+def check_equal(one, other, names, rel=1e-11):
     for name in names:
         assert float(one.observables[name]) == pytest.approx(float(other.observables[name]), rel=rel, abs=1e-300), name
 
@@ -57,7 +57,7 @@ def test_scaling_the_kernel_and_the_ridge(problem, at, factor):
     eigenvalues, power, counts, noise = problem
     one = rf.predict(build(eigenvalues, power, counts, noise), **at)
     other = rf.predict(build(factor * eigenvalues, power, counts, noise), **{**at, "ridge": factor * at["ridge"]})
-    matches(one, other, ("bias", "variance", "train_error", "gcv", "degrees_of_freedom"), rel=1e-9)
+    check_equal(one, other, ("bias", "variance", "train_error", "gcv", "degrees_of_freedom"), rel=1e-9)
     assert float(other.squared_norm) * factor == pytest.approx(float(one.squared_norm), rel=1e-9)
 
 
@@ -72,7 +72,7 @@ def test_splitting_a_level_changes_nothing(problem, at):
         noise,
         np.append(whole, 0.25 * whole[0]) - np.append(0.25 * whole[0], np.zeros(len(power))),
     )
-    matches(rf.predict(one, **at), rf.predict(split, **at), rf.OBSERVABLES.names)
+    check_equal(rf.predict(one, **at), rf.predict(split, **at), rf.OBSERVABLES.names)
 
 
 @given(problem=problems(), at=controls, null_power=st.floats(1e-3, 3.0))
@@ -83,7 +83,7 @@ def test_a_null_mode_is_label_noise(problem, at, null_power):
     padded = rf.Problem.from_arrays(
         np.append(eigenvalues, 0.0), np.append(power, null_power), noise, np.append(whole, 1.0)
     )
-    matches(noisy, rf.predict(padded, **at), ("test_error", "train_error", "squared_norm"))
+    check_equal(noisy, rf.predict(padded, **at), ("test_error", "train_error", "squared_norm"))
 
 
 @given(problem=problems(), at=controls)
@@ -116,7 +116,7 @@ def test_derivative_of_the_objective_is_the_norm():
 def test_infinite_width_is_the_limit_of_wide(n, ridge):
     kernel = rf.predict(INFINITE, n_samples=n, ridge=ridge)
     wide = rf.predict(INFINITE, n_samples=n, n_features=1e16, ridge=ridge)
-    matches(kernel, wide, rf.OBSERVABLES.names, rel=1e-9)
+    check_equal(kernel, wide, rf.OBSERVABLES.names, rel=1e-9)
     df2 = float(kernel.degrees_of_freedom) - float(delta_at(kernel))
     assert float(kernel.variance) == pytest.approx(0.02 * df2 / (n - df2), rel=1e-8)
 
@@ -132,7 +132,7 @@ def test_infinite_samples_are_the_limit_of_many(p, ridge):
     infinite = rf.predict(INFINITE, n_samples=math.inf, n_features=p, ridge_per_sample=ridge)
     many = rf.predict(INFINITE, n_samples=1e14, n_features=p, ridge_per_sample=ridge)
     assert float(infinite.variance) == 0
-    matches(infinite, many, ("bias", "train_error", "test_error", "degrees_of_freedom"), rel=1e-8)
+    check_equal(infinite, many, ("bias", "train_error", "test_error", "degrees_of_freedom"), rel=1e-8)
 
 
 @given(p=st.floats(2.0, 1e4))
@@ -158,9 +158,7 @@ def test_ridgeless_closed_forms(n, p):
     else:
         assert float(theory.train_error) == 0
         gap = (p - n) * delta / (p - n + delta)
-        assert float(theory.test_error) == pytest.approx(
-            n * (float(missed(theory)) + 0.02) / gap, rel=1e-11
-        )
+        assert float(theory.test_error) == pytest.approx(n * (float(missed(theory)) + 0.02) / gap, rel=1e-11)
 
 
 def missed(theory):

@@ -159,7 +159,10 @@ def test_finite_size_bias_shrinks_like_one_over_n(test_seed):
     for n, replicates in ((40, 12_000), (80, 4000), (160, 1200)):
         world = rf.Problem.power_law(1.5, 0.4, 0.01, n_modes=8 * n)
         controls = {"n_samples": n, "n_features": int(1.5 * n), "ridge": 0.05}
-        theory, measured = rf.predict(world, **controls), rf.simulate(world, **controls, seed=test_seed, replicates=replicates)
+        theory, measured = (
+            rf.predict(world, **controls),
+            rf.simulate(world, **controls, seed=test_seed, replicates=replicates),
+        )
         for name in rf.OBSERVABLES.base:
             scale = n / float(theory.observables[name])
             deviation = float(measured.mean[name] - theory.observables[name])
@@ -189,7 +192,9 @@ def test_float32_is_close_in_its_stated_range():
 @pytest.mark.x64_independent
 def test_float32_singular_values_keep_three_digits_at_small_ridge():
     generator = np.random.default_rng(0)
-    design = (generator.normal(size=(40, 120)) @ (generator.normal(size=(120, 30)) * np.arange(1.0, 121)[:, None] ** -0.75))
+    design = generator.normal(size=(40, 120)) @ (
+        generator.normal(size=(120, 30)) * np.arange(1.0, 121)[:, None] ** -0.75
+    )
     labels = generator.normal(size=(40, 1))
     ridge = 1e-6 * np.sum(design**2)
     results = []

@@ -1,8 +1,8 @@
 """Make the 50-digit reference values, independently of the library: `python tests/reference/generate.py`.
 
-Everything is computed twice, with 60 and with 110 digits, and must agree to 50. Infinite sums use Euler-Maclaurin with a
-hypergeometric integral; the ridge equations are solved in their original two-equation form, and risks use the published
-forms of arXiv:2405.15699 and arXiv:2502.01585 rather than those of the library.
+Everything is computed twice, the second time with 50 digits more, and must agree to 50. Infinite sums use
+Euler-Maclaurin with a hypergeometric integral; the ridge equations are solved in their original two-equation form,
+and risks use the published forms of arXiv:2405.15699 and arXiv:2502.01585 rather than those of the library.
 """
 
 import json
