@@ -14,6 +14,7 @@ from solvable.precision import Array
 
 FALSE_ALARM_RATE = 1e-6  # per call of `compare`, over all comparisons made in it
 POWER = 0.999  # probability with which the stated detectable bias would have been found
+_KNOWN_ERROR = 1e9  # degrees of freedom at which Student's distribution is normal to rounding
 ROUNDING = 1e-10  # relative difference that two correct double-precision routes may show
 
 
@@ -90,7 +91,7 @@ def compare(
 
     Args:
         prediction: a `Prediction`, or name -> predicted value.
-        measured: an `Estimate`, or name -> (mean, standard error).
+        measured: an `Estimate`, or name -> (mean, standard error) or (mean, standard error, count of replicates).
         rtol: relative difference allowed everywhere, e.g. a declared model error.
         finite_size: name -> relative allowance, e.g. {"bias": 1.4 / n}; broadcasts against the cells.
         detectable: relative bias, > 0, that must not pass unseen for the verdict "agree".
@@ -119,19 +120,21 @@ def compare(
         raise ArgumentError(f"finite_size must name compared observables {names}; got {sorted(allowances)}")
     count = sum(np.size(means[name]) for name in names)
     comparisons = {
-        name: _compare_one(predicted[name], means[name], errors[name], freedom, rtol + allowances.get(name, 0.0), count)
+        name: _compare_one(predicted[name], means[name], errors[name], freedom[name], rtol + allowances.get(name, 0.0), count)
         for name in names
     }
     return Agreement(_verdict(comparisons, detectable), comparisons, detectable)
 
 
-def _measurement(measured: Estimate | Mapping[str, Any]) -> tuple[Mapping[str, Array], Mapping[str, Array], Array]:
-    """Return means, standard errors and degrees of freedom; a single replicate is deterministic."""
-    if not isinstance(measured, Estimate):
-        means = {name: np.asarray(pair[0], dtype=np.float64) for name, pair in measured.items()}
-        errors = {name: np.asarray(pair[1], dtype=np.float64) for name, pair in measured.items()}
-        return means, errors, np.asarray(1e9)
-    return measured.mean, measured.sem, np.maximum(np.asarray(measured.count) - 1.0, 1.0)
+def _measurement(measured: Estimate | Mapping[str, Any]) -> tuple[dict[str, Array], dict[str, Array], dict[str, Array]]:
+    """Return means, standard errors and degrees of freedom; without a count the error is taken as known."""
+    if isinstance(measured, Estimate):
+        sem = measured.sem
+        measured = {name: (mean, sem[name], measured.count) for name, mean in measured.mean.items()}
+    entries = {name: [np.asarray(v, dtype=np.float64) for v in entry] for name, entry in measured.items()}
+    known = np.asarray(_KNOWN_ERROR)
+    freedom = {name: np.maximum(entry[2] - 1, 1.0) if len(entry) > 2 else known for name, entry in entries.items()}
+    return {name: entry[0] for name, entry in entries.items()}, {name: entry[1] for name, entry in entries.items()}, freedom
 
 
 def _compare_one(predicted: Any, mean: Array, sem: Array, freedom: Array, allowance: Any, count: int) -> Comparison:
