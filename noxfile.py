@@ -67,7 +67,8 @@ def figures(session: nox.Session) -> None:
 def benchmark(session: nox.Session) -> None:
     """Time predictions, simulations and imports; the tables come last."""
     _install(session, "benchmark")
-    session.run("pytest", "benchmarks", *session.posargs)
+    steady = {"OPENBLAS_NUM_THREADS": "1"}  # two LAPACK threads on a busy machine wait for each other, 40 times the work
+    session.run("pytest", "benchmarks", *session.posargs, env=steady)
 
 
 @nox.session

@@ -36,7 +36,7 @@ def closed_form(x, power, noise, n, p, nu, kept, share) -> Point:
 def brentq_point(x, power, noise, n, p, ridge) -> Point:
     """Solve the scalar equation in log nu by Brent's method in a rigorous bracket.
 
-    The logarithm of the ratio of its sides makes it nearly linear, and the excess keeps the digits of n - df1 and p - df1.
+    The logarithm of the ratio of its sides is nearly linear, and the excess keeps the digits of n - df1 and p - df1.
     """
     m, w = min(n, p), max(n, p)
     imbalance, penalty = (w - m) / w, ridge / n
@@ -59,15 +59,15 @@ def brentq_point(x, power, noise, n, p, ridge) -> Point:
 def fixed_point(x, power, noise, n, p, ridge) -> tuple[Point, int]:
     """Iterate the two equations as they are printed, until both move by less than 1e-14; also return the iterations."""
     nu1 = nu2 = x.sum() / min(n, p) + ridge / n
-    for iteration in range(1, MAX_ITERATIONS + 1):
+    iterations, moved = 0, math.inf
+    while moved >= 1e-14 and iterations < MAX_ITERATIONS:
         df1 = (x / (x + nu2)).sum()
         new1 = (ridge + nu1 * df1) / n
         new2 = nu1 + nu2 * df1 / p
         moved = max(abs(new1 - nu1), abs(new2 - nu2))
         nu1, nu2 = new1, new2
-        if moved < 1e-14:
-            break
-    return closed_form(x, power, noise, n, p, nu2, ridge / (n * nu1), nu1 / nu2), iteration
+        iterations += 1
+    return closed_form(x, power, noise, n, p, nu2, ridge / (n * nu1), nu1 / nu2), iterations
 
 
 def sample(key, x, power, *, n: int, p: int):
@@ -106,7 +106,7 @@ def cholesky_draw(key, x, power, noise, ridges, *, n: int, p: int) -> dict[str, 
     return jax.lax.map(one_ridge, ridges)
 
 
-def floor_draw(key, x, power, ridges, *, n: int, p: int) -> Any:
+def floor_draw(key, x, power, *, n: int, p: int) -> Any:
     """Do only what cannot be avoided: design, Gram matrix, its eigenvectors, and reading them out (p <= n)."""
     samples, features, labels = sample(key, x, power, n=n, p=p)
     design = samples @ features.T
@@ -115,14 +115,14 @@ def floor_draw(key, x, power, ridges, *, n: int, p: int) -> Any:
     return jnp.sum(functions) + jnp.sum(values) + jnp.sum(labels)
 
 
-def random_numbers(key, x, power, ridges, *, n: int, p: int) -> Any:
+def random_numbers(key, x, power, *, n: int, p: int) -> Any:
     """Draw and sum: what the random numbers alone cost."""
     samples, features, labels = sample(key, x, power, n=n, p=p)
     return jnp.sum(samples) + jnp.sum(features) + jnp.sum(labels)
 
 
 def over_replicates(draw):
-    """Return a compiled function (seed, replicates, ...) that runs one replicate after another, keyed as the library does."""
+    """Compile a function of (seed, ...) that runs one replicate after another, keyed as the library does."""
 
     @partial(jax.jit, static_argnames=("replicates", "n", "p"))
     def run(seed, *operands, replicates: int, n: int, p: int):

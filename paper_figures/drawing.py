@@ -1,0 +1,69 @@
+"""What all figures share: reading tables, drawing theory as lines and simulation as markers, writing stable files."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from experiments.store import results_root
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe and Ito: safe for colour blindness
+STYLE = Path(__file__).parent / "style.mplstyle"
+
+
+def figures_root() -> Path:
+    """Return where figures are written: $SOLVABLE_FIGURES, or `figures` in the current directory."""
+    return Path(os.environ.get("SOLVABLE_FIGURES", "figures"))
+
+
+def read(name: str, preset: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return the table and verdict of an experiment.
+
+    Raises:
+        FileNotFoundError: naming the command that makes them.
+    """
+    folder = results_root() / name / preset
+    table, verdict = folder / "table.parquet", folder / "verdict.json"
+    if not (table.exists() and verdict.exists()):
+        raise FileNotFoundError(f"no results for {name}; run: python -m experiments run {name} --preset {preset}")
+    return pd.read_parquet(table, engine="pyarrow"), json.loads(verdict.read_text())
+
+
+def by_ridge(table: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Yield (colour, label, rows) for each ridge, smallest first."""
+    for colour, (ridge, rows) in zip(COLOURS, table.groupby("ridge"), strict=False):
+        exponent = np.log10(float(ridge))
+        label = rf"$10^{{{exponent:.0f}}}$" if exponent == round(exponent) else f"{ridge:g}"
+        yield colour, label, rows.sort_values("n_features")
+
+
+def draw_risk(axes: Axes, table: pd.DataFrame, observable: str = "excess_risk") -> None:
+    """Draw an observable against the number of features: lines for theory, markers with one standard error."""
+    chosen = table[table.observable == observable]
+    for colour, label, rows in by_ridge(chosen[np.isfinite(chosen.n_features)]):
+        theory, measured = rows[rows.kind == "theory"], rows[rows.kind == "simulation"]
+        axes.plot(theory.n_features, theory.predicted, color=colour, label=label)
+        axes.errorbar(measured.n_features, measured["mean"], yerr=measured["sem"], fmt="o", color=colour, mew=0, lw=0.8)
+
+
+def finish(figure: Figure, name: str, verdict: dict[str, Any]) -> list[Path]:
+    """Write PDF and PNG, the same bytes for the same table, and print where they are and what the verdict is."""
+    folder = figures_root()
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{name}.pdf", folder / f"{name}.png"]
+    figure.savefig(paths[0], metadata={"CreationDate": None, "Creator": None, "Producer": None})
+    figure.savefig(paths[1], metadata={"Software": None})
+    print(f"{paths[0]}: {verdict['text']}")
+    return paths
+
+
+def styled() -> Any:
+    """Return a context with the figures' style that leaves the caller's settings alone."""
+    return mpl.rc_context(mpl.rc_params_from_file(STYLE, use_default_template=True))
