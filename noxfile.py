@@ -25,10 +25,13 @@ def _install(session: nox.Session, *groups: str, project: bool = True) -> None:
 def tests(session: nox.Session) -> None:
     """Run the test suite twice: as users start JAX, and with 64-bit types switched on."""
     _install(session, "tests")
-    session.run("pytest", *session.posargs, env={"JAX_ENABLE_X64": "0"})
+    parallel = ("-n", "auto")
+    session.run("pytest", *parallel, *session.posargs, env={"JAX_ENABLE_X64": "0"})
     remaining = ("-m", "not slow and not x64_independent")
     nothing_left = 5  # pytest's exit code where a selection holds x64-independent tests only
-    session.run("pytest", *remaining, *session.posargs, env={"JAX_ENABLE_X64": "1"}, success_codes=[0, nothing_left])
+    session.run(
+        "pytest", *parallel, *remaining, *session.posargs, env={"JAX_ENABLE_X64": "1"}, success_codes=[0, nothing_left]
+    )
 
 
 @nox.session
@@ -67,7 +70,9 @@ def figures(session: nox.Session) -> None:
 def benchmark(session: nox.Session) -> None:
     """Time predictions, simulations and imports; the tables come last."""
     _install(session, "benchmark")
-    steady = {"OPENBLAS_NUM_THREADS": "1"}  # two LAPACK threads on a busy machine wait for each other, 40 times the work
+    steady = {
+        "OPENBLAS_NUM_THREADS": "1"
+    }  # two LAPACK threads on a busy machine wait for each other, 40 times the work
     session.run("pytest", "benchmarks", *session.posargs, env=steady)
 
 

@@ -83,9 +83,11 @@ def cholesky_draw(key, x, power, noise, ridges, *, n: int, p: int) -> dict[str, 
     """Train with one Cholesky factorisation per ridge; everything that no ridge changes is computed once (p <= n)."""
     samples, features, labels = sample(key, x, power, n=n, p=p)
     target = jnp.sqrt(power)
-    design = samples @ features.T
-    gram, moment = design.T @ design, features @ features.T
-    projected, identity = design.T @ labels, jnp.eye(p, dtype=x.dtype)
+    transposed = (
+        features @ samples.T
+    )  # of the design: XLA multiplies it about three times faster in this order on a CPU
+    gram, moment = transposed @ transposed.T, features @ features.T
+    projected, identity = transposed @ labels, jnp.eye(p, dtype=x.dtype)
 
     def one_ridge(ridge):
         factor = jax.scipy.linalg.cho_factor(gram + ridge * identity, lower=True)
@@ -93,10 +95,10 @@ def cholesky_draw(key, x, power, noise, ridges, *, n: int, p: int) -> dict[str, 
         a = inverse @ projected
         trace, trace_squared = jnp.trace(inverse), jnp.sum(inverse * inverse)
         spread = jnp.sum(moment * inverse) - ridge * jnp.sum((moment @ inverse) * inverse)
-        residual = jnp.sum((labels - design @ a) ** 2)
+        residual = jnp.sum((labels - a @ transposed) ** 2)
         noise_left = n - p + ridge**2 * trace_squared
         return {
-            "bias": jnp.sum((target - features.T @ a) ** 2),
+            "bias": jnp.sum((target - a @ features) ** 2),
             "variance": noise * spread,
             "train_error": (residual + noise * noise_left) / n,
             "squared_norm": a @ a + noise * (trace - ridge * trace_squared),
@@ -109,9 +111,9 @@ def cholesky_draw(key, x, power, noise, ridges, *, n: int, p: int) -> dict[str, 
 def floor_draw(key, x, power, *, n: int, p: int) -> Any:
     """Do only what cannot be avoided: design, Gram matrix, its eigenvectors, and reading them out (p <= n)."""
     samples, features, labels = sample(key, x, power, n=n, p=p)
-    design = samples @ features.T
-    values, vectors = jnp.linalg.eigh(design.T @ design)
-    functions = features.T @ vectors
+    transposed = features @ samples.T
+    values, vectors = jnp.linalg.eigh(transposed @ transposed.T)
+    functions = vectors.T @ features
     return jnp.sum(functions) + jnp.sum(values) + jnp.sum(labels)
 
 

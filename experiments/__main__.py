@@ -66,7 +66,9 @@ def _status(chosen: Sequence[Experiment]) -> int:
     for experiment in chosen:
         for preset in experiment.presets:
             done, total = finished(experiment, preset)
-            verdict = experiment.store(preset).read_verdict()["verdict"] if done == total else "not finished"
+            store = experiment.store(preset)
+            judged = done == total and store.verdict.exists()
+            verdict = store.read_verdict()["verdict"] if judged else "not finished"
             print(f"{experiment.name} {preset}: {done}/{total} cells, {verdict}")
     return 0
 

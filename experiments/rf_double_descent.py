@@ -66,7 +66,7 @@ EXPERIMENT = Experiment(
     summary=__doc__.splitlines()[0],
     model="random_features",
     presets={
-        "quick": _preset(64, 512, [16, 32, 64, 128, 256, 512, math.inf], 250),
+        "quick": _preset(64, 512, [16, 32, 64, 128, 256, 512, math.inf], 200),
         "paper": _preset(300, 2400, [40, 75, 110, 150, 300, 600, 1200, 2400, math.inf], 1000),
     },
     predict=predict,

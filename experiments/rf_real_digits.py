@@ -68,5 +68,5 @@ EXPERIMENT = Experiment(
     simulate=simulate,
     # Pixels are not Gaussian in the kernel's eigenbasis: the theory is an approximation here, and rtol is its declared
     # error; the verdict and the figure state the gap that was measured.
-    compare={"observables": ("excess_risk", "train_error"), "rtol": 0.1, "detectable": 0.25},
+    compare={"observables": ("excess_risk",), "rtol": 0.15, "detectable": 0.3},
 )

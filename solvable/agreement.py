@@ -120,7 +120,9 @@ def compare(
         raise ArgumentError(f"finite_size must name compared observables {names}; got {sorted(allowances)}")
     count = sum(np.size(means[name]) for name in names)
     comparisons = {
-        name: _compare_one(predicted[name], means[name], errors[name], freedom[name], rtol + allowances.get(name, 0.0), count)
+        name: _compare_one(
+            predicted[name], means[name], errors[name], freedom[name], rtol + allowances.get(name, 0.0), count
+        )
         for name in names
     }
     return Agreement(_verdict(comparisons, detectable), comparisons, detectable)
@@ -134,7 +136,11 @@ def _measurement(measured: Estimate | Mapping[str, Any]) -> tuple[dict[str, Arra
     entries = {name: [np.asarray(v, dtype=np.float64) for v in entry] for name, entry in measured.items()}
     known = np.asarray(_KNOWN_ERROR)
     freedom = {name: np.maximum(entry[2] - 1, 1.0) if len(entry) > 2 else known for name, entry in entries.items()}
-    return {name: entry[0] for name, entry in entries.items()}, {name: entry[1] for name, entry in entries.items()}, freedom
+    return (
+        {name: entry[0] for name, entry in entries.items()},
+        {name: entry[1] for name, entry in entries.items()},
+        freedom,
+    )
 
 
 def _compare_one(predicted: Any, mean: Array, sem: Array, freedom: Array, allowance: Any, count: int) -> Comparison:

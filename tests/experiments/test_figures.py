@@ -1,0 +1,47 @@
+"""Figures are drawn from tables alone, and are the same bytes every time."""
+
+import json
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+
+from paper_figures import __main__ as command_line
+
+pytestmark = pytest.mark.x64_independent
+
+
+def write_results(folder, name):
+    rows = [
+        {"kind": kind, "n_samples": 64.0, "n_features": width, "ridge": ridge, "observable": "excess_risk",
+         "predicted": 1 / width + ridge, "mean": 1 / width + ridge, "sem": 0.01, "count": 10, "failed": 0}
+        for kind in ("theory", "simulation") for width in (20.0, 64.0, 200.0, np.inf) for ridge in (0.1, 1.0)
+    ]  # fmt: skip
+    place = folder / name / "quick"
+    place.mkdir(parents=True)
+    pd.DataFrame(rows).to_parquet(place / "table.parquet", engine="pyarrow")
+    (place / "verdict.json").write_text(json.dumps({"verdict": "agree", "text": "agree\n  excess_risk: fine"}))
+
+
+@pytest.mark.parametrize("name", command_line.names())
+def test_figures_are_byte_stable_and_print_the_verdict(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SOLVABLE_RESULTS", str(tmp_path / "results"))
+    write_results(tmp_path / "results", name)
+    settings = dict(mpl.rcParams)
+    contents = []
+    for run in ("one", "two"):
+        monkeypatch.setenv("SOLVABLE_FIGURES", str(tmp_path / run))
+        assert command_line.main([name]) == 0
+        contents.append([(tmp_path / run / f"{name}{suffix}").read_bytes() for suffix in (".pdf", ".png")])
+    assert contents[0] == contents[1]
+    assert "excess_risk: fine" in capsys.readouterr().out
+    assert dict(mpl.rcParams) == settings
+
+
+def test_a_missing_table_names_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SOLVABLE_RESULTS", str(tmp_path))
+    assert command_line.main(["rf_double_descent"]) == 2
+    assert "python -m experiments run rf_double_descent --preset quick" in capsys.readouterr().err
+    assert command_line.main(["nonsense"]) == 2
+    assert "unknown figure 'nonsense'" in capsys.readouterr().err
