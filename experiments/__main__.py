@@ -92,7 +92,11 @@ def progress_bar(name: str, width: int = 30) -> Callable[[int, int], None]:
         end = "\r\033[K" if done == total else ""  # the verdict takes the bar's place
         print(f"\r{name} [{'#' * filled}{'.' * (width - filled)}] {done}/{total} cells{end}", end="", flush=True)
 
-    return draw if sys.stdout.isatty() else lambda done, total: None
+    return draw if sys.stdout.isatty() else _silent
+
+
+def _silent(*_: int) -> None:
+    """Show nothing: the verdict's line says that the experiment is done."""
 
 
 if __name__ == "__main__":

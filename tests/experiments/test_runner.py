@@ -22,8 +22,7 @@ CALLS = []
 
 def predict(cell):
     CALLS.append(cell)
-    theory = rf.predict(rf.Problem.power_law(1.5, 0.4, 0.1), **controls(cell))
-    return theory
+    return rf.predict(rf.Problem.power_law(1.5, 0.4, 0.1), **controls(cell))
 
 
 def controls(cell):
