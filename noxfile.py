@@ -62,17 +62,16 @@ def types(session: nox.Session) -> None:
 def figures(session: nox.Session) -> None:
     """Run every experiment's quick preset, or the preset given, and draw the figures."""
     _install(session, "experiments")
-    session.run("python", "-m", "experiments", "run", "--preset", *(session.posargs or ["quick"]))
-    session.run("python", "-m", "paper_figures")
+    preset = session.posargs or ["quick"]
+    session.run("python", "-m", "experiments", "run", "--preset", *preset)
+    session.run("python", "-m", "paper_figures", "--preset", *preset)
 
 
 @nox.session
 def benchmark(session: nox.Session) -> None:
     """Time predictions, simulations and imports; the tables come last."""
     _install(session, "benchmark")
-    steady = {
-        "OPENBLAS_NUM_THREADS": "1"
-    }  # two LAPACK threads on a busy machine wait for each other, 40 times the work
+    steady = {"OPENBLAS_NUM_THREADS": "1"}  # two LAPACK threads on a busy machine wait for each other
     session.run("pytest", "benchmarks", *session.posargs, env=steady)
 
 

@@ -60,9 +60,14 @@ def test_first_call(count, timed):
     timed(("first", count), lambda: ours(count), rounds=1, warmup=0)
 
 
+@pytest.mark.parametrize("part", [floor, numbers])
+def test_floor(part, timed):
+    timed(part.__name__, part, rounds=5)
+
+
 @pytest.mark.parametrize("count", PATHS)
 def test_ours(count, timed):
-    timed(("ours", count), lambda: ours(count), rounds=3)
+    timed(("ours", count), lambda: ours(count), rounds=5)
 
 
 @pytest.mark.parametrize("count", PATHS)
@@ -71,8 +76,3 @@ def test_cholesky(count, timed):
     measured = ours(count).mean
     for name in OBSERVABLES:
         np.testing.assert_allclose(measured[name], expected[name], rtol=1e-7)
-
-
-@pytest.mark.parametrize("part", [floor, numbers])
-def test_floor(part, timed):
-    timed(part.__name__, part, rounds=3)
