@@ -11,6 +11,7 @@ nox.options.default_venv_backend = "venv"  # Python and pip are all that a fresh
 nox.options.error_on_external_run = True
 nox.options.sessions = ["tests"]
 
+STEADY = {"OPENBLAS_NUM_THREADS": "1"}  # two LAPACK threads on a busy machine wait for each other
 ROOT = Path(__file__).parent
 PROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 
@@ -26,12 +27,11 @@ def tests(session: nox.Session) -> None:
     """Run the test suite twice: as users start JAX, and with 64-bit types switched on."""
     _install(session, "tests")
     parallel = ("-n", "auto")
-    session.run("pytest", *parallel, *session.posargs, env={"JAX_ENABLE_X64": "0"})
+    session.run("pytest", *parallel, *session.posargs, env={**STEADY, "JAX_ENABLE_X64": "0"})
     remaining = ("-m", "not slow and not x64_independent")
     nothing_left = 5  # pytest's exit code where a selection holds x64-independent tests only
-    session.run(
-        "pytest", *parallel, *remaining, *session.posargs, env={"JAX_ENABLE_X64": "1"}, success_codes=[0, nothing_left]
-    )
+    again = {**STEADY, "JAX_ENABLE_X64": "1"}
+    session.run("pytest", *parallel, *remaining, *session.posargs, env=again, success_codes=[0, nothing_left])
 
 
 @nox.session
@@ -63,7 +63,7 @@ def figures(session: nox.Session) -> None:
     """Run every experiment's quick preset, or the preset given, and draw the figures."""
     _install(session, "experiments")
     preset = session.posargs or ["quick"]
-    session.run("python", "-m", "experiments", "run", "--preset", *preset)
+    session.run("python", "-m", "experiments", "run", "--preset", *preset, env=STEADY)
     session.run("python", "-m", "paper_figures", "--preset", *preset)
 
 
@@ -71,8 +71,7 @@ def figures(session: nox.Session) -> None:
 def benchmark(session: nox.Session) -> None:
     """Time predictions, simulations and imports; the tables come last."""
     _install(session, "benchmark")
-    steady = {"OPENBLAS_NUM_THREADS": "1"}  # two LAPACK threads on a busy machine wait for each other
-    session.run("pytest", "benchmarks", *session.posargs, env=steady)
+    session.run("pytest", "benchmarks", *session.posargs, env=STEADY)
 
 
 @nox.session

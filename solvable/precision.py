@@ -18,7 +18,7 @@ import numpy as np
 Array: TypeAlias = Any
 
 BLOCK_LANES = 2**14  # lanes per NumPy block: bounds the memory of a large sweep
-ROW_ELEMENTS = 2**14  # lanes x nodes summed at once: a few such arrays stay in the second-level cache
+ROW_ELEMENTS = 2**16  # lanes x nodes summed at once: a few such arrays stay in the second-level cache
 TRACED_BATCH = 64  # lanes evaluated together under a trace
 
 

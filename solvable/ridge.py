@@ -22,6 +22,7 @@ delta = sum N s t, df2 = sum N s^2 and phi = b / (b + delta/p),
     variance = noise_variance (phi df2 + (1 - phi) df1) / (n gap)
 """
 
+import math
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -207,4 +208,13 @@ def _bracket(nodes: Nodes, m: Array, penalty: Array, xp: Any) -> tuple[Array, Ar
     twice = mode_of_rank(2 * m)
     lower = xp.maximum(penalty, x[twice] * (cumulative[twice] - m) / m)
     upper = xp.maximum(2 * xp.sum(x * nodes.multiplicities) / m, 4 * penalty)
-    return lower, upper, x[mode_of_rank(m)] + penalty
+    return lower, upper, _guess(x[mode_of_rank(m / 2)], x[mode_of_rank(m)], x[twice], xp) + penalty
+
+
+def _guess(before: Array, at: Array, after: Array, xp: Any) -> Array:
+    """Root of df1 = m at ridge 0 if the spectrum were the power law through its modes of rank m/2 and 2m.
+
+    For eigenvalues k^-c, df1 ~ (pi/c)/sin(pi/c) nu^(-1/c).
+    """
+    decay = xp.clip(xp.log(before / after) / math.log(4), 1.1, 8.0)
+    return at * (math.pi / decay / xp.sin(math.pi / decay)) ** decay

@@ -12,11 +12,12 @@ from solvable.precision import Array
 TOLERANCE = 1e-12
 MAX_STEPS = 80
 _ROUNDING = 1e-7  # below this a step that no longer shrinks is rounding noise, not slow convergence
+_TINY = 1e-300
 _SLACK = 1e-9  # a converged iterate may stand a rounding error outside its bracket
 
 
 class Root(NamedTuple):
-    """A root and the size of the last correction made to it: an estimate of the absolute error left."""
+    """A root and an estimate of the absolute error left in it, from its last two corrections."""
 
     value: Array
     residual: Array
@@ -48,8 +49,8 @@ def decreasing_root(
             first and second derivatives pass through the root in forward and reverse mode).
 
     Returns:
-        The root and its last correction. A lane stops when the correction is below 1e-12, or below 1e-7 and no
-        longer shrinking (rounding noise), or after 80 steps; the residual says which.
+        The root and the error left. A lane stops when that is below 1e-12, or the correction is below 1e-7 and no
+        longer shrinks (rounding noise), or after 80 steps; the residual says which.
     """
     solve = _solve_vector if xp is np else _solve_traced
     return solve(function, shared, lanes, lower, upper, start)
@@ -64,9 +65,18 @@ def _step(value: Array, slope: Array, u: Array, lower: Array, upper: Array, xp: 
     return xp.where(inside, newton, 0.5 * (lower + upper)), lower, upper
 
 
-def _unfinished(change: Array, previous: Array) -> Array:
+def _error_left(change: Array, previous: Array, xp: Any) -> Array:
+    """Estimate the error after a correction: errors of Newton's method square, so e' = change (change/previous)^2.
+
+    The first correction has none before it (inf) and is taken as the error itself.
+    """
+    ratio = xp.where(xp.isinf(previous), 1.0, change / xp.maximum(previous, _TINY))
+    return change * xp.minimum(ratio, 1.0) ** 2
+
+
+def _unfinished(change: Array, previous: Array, xp: Any) -> Array:
     stalled = (change < _ROUNDING) & (change >= previous)
-    return (change > TOLERANCE) & ~stalled
+    return (_error_left(change, previous, xp) > TOLERANCE) & ~stalled
 
 
 def _solve_vector(
@@ -74,13 +84,13 @@ def _solve_vector(
 ) -> Root:
     u = np.minimum(np.maximum(start, lower), upper)
     root, residual, active = u.copy(), np.full(u.shape, np.inf), np.arange(u.size)
-    change = residual
+    change = residual.copy()
     for _ in range(MAX_STEPS):
         value, slope = function(u, shared, lanes)
         new, lower, upper = _step(value, slope, u, lower, upper, np)
         previous, change = change, np.abs(new - u)
-        u, going = new, _unfinished(change, previous)
-        root[active], residual[active] = u, change
+        u, going = new, _unfinished(change, previous, np)
+        root[active], residual[active] = u, _error_left(change, previous, np)
         if not going.any():
             break
         if not going.all():
@@ -97,7 +107,7 @@ def _solve_traced(
 
     def unfinished(state: tuple[Array, ...]) -> Array:
         _, _, _, change, previous, count = state
-        return _unfinished(change, previous) & (count < MAX_STEPS)
+        return _unfinished(change, previous, jnp) & (count < MAX_STEPS)
 
     def advance(state: tuple[Array, ...]) -> tuple[Array, ...]:
         u, low, high, change, _, count = state
@@ -105,9 +115,10 @@ def _solve_traced(
         new, low, high = _step(value, slope, u, low, high, jnp)
         return new, low, high, jnp.abs(new - u), change, count + 1
 
-    never = jnp.full_like(low, jnp.inf)
-    state = (jnp.clip(freeze(start), low, high), low, high, never, never, 0)
-    u, _, _, residual, _, _ = freeze(jax.lax.while_loop(unfinished, advance, state))
+    none = jnp.full_like(low, jnp.inf)
+    state = (jnp.clip(freeze(start), low, high), low, high, none, none, 0)
+    u, _, _, change, previous, _ = freeze(jax.lax.while_loop(unfinished, advance, state))
+    residual = _error_left(change, previous, jnp)
     # Two Newton steps from the frozen root carry exact first and second derivatives of the implicit function.
     for _ in range(2):
         value, slope = function(u, shared, lanes)

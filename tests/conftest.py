@@ -2,6 +2,9 @@
 
 import os
 
+# Compilation is most of the suite's time, and less optimised code does the same arithmetic.
+os.environ.setdefault("XLA_FLAGS", "--xla_llvm_disable_expensive_passes=true")
+
 import jax
 import numpy as np
 import pytest

@@ -61,12 +61,12 @@ def draw(
     samples = jax.random.normal(data_key, (n_samples, scale.size), dtype)
     if math.isinf(n_features):
         design = samples * scale[None, :]
-        read_out: Callable[[Array], Array] = lambda v: scale[:, None] * v  # noqa: E731  (one line, one use)
+        read_out: Callable[[Array], Array] = lambda vt: vt * scale[None, :]  # noqa: E731  (one line, one use)
     else:
         features = jax.random.normal(feature_key, (int(n_features), scale.size), dtype) * scale[None, :]
         features = features / math.sqrt(n_features)
         design = samples @ features.T
-        read_out = features.T.__matmul__
+        read_out = features.__rmatmul__
     ridges = jnp.asarray(ridge, dtype)
     values = ridge_path(
         FACTORISATIONS[factorisation](design, samples @ target),
@@ -227,7 +227,7 @@ def _draw_dataset(
     return ridge_path(
         factor_svd(features[chosen], labels[chosen]),
         n_samples=n_samples,
-        read_out=(scale * features).__matmul__,
+        read_out=(scale * features.T).__rmatmul__,
         target=scale * labels,
         noise_variance=noise_variance,
         ridge=ridge,

@@ -44,7 +44,7 @@ def test_one_draw_is_textbook_ridge_regression(factor, n, p, outputs):
         path = ridge_path(
             factor(*arrays[:2]),
             n_samples=n,
-            read_out=arrays[2].__matmul__,
+            read_out=arrays[2].T.__rmatmul__,
             target=arrays[3],
             noise_variance=jnp.asarray(0.7),
             ridge=arrays[4],
@@ -110,12 +110,12 @@ def test_shapes_follow_the_controls():
 def test_agreement_within_the_finite_size_correction(n_features, test_seed):
     """Detects biases of 8%; the 1/n correction is declared per observable (constants measured in the slow session)."""
     controls = {"n_samples": 50, "n_features": n_features, "ridge": 0.3}
-    measured = rf.simulate(WORLD, **controls, seed=test_seed, replicates=1500)
+    measured = rf.simulate(WORLD, **controls, seed=test_seed, replicates=800)
     size = min(50, n_features)
     constants = {"bias": 2.5, "variance": 0.6, "train_error": 3.5, "gcv": 2.5, "squared_norm": 2.5}
     constants |= {"excess_risk": 2.5, "test_error": 2.5, "degrees_of_freedom": 0.3}
     allowance = {name: constant / size for name, constant in constants.items()}
-    verdict = compare(rf.predict(WORLD, **controls), measured, finite_size=allowance, detectable=0.25)
+    verdict = compare(rf.predict(WORLD, **controls), measured, finite_size=allowance, detectable=0.3)
     assert verdict, verdict
 
 
@@ -129,8 +129,8 @@ def test_a_wrong_theory_is_found_out(test_seed):
 
 
 GOLDEN = [  # modes, n, p, ridge, replicates, then theory of bias and variance as printed in the specification
-    (400, 25, 50, 0.0, 1500, 0.16518, 0.016062, 0.17274, 0.00072, 0.016778, 2.1e-5),
-    (800, 50, 100, 0.01, 400, 0.073025, 0.013770, 0.074805, 0.00032, 0.013984, 1.1e-5),
+    (400, 25, 50, 0.0, 800, 0.16518, 0.016062, 0.17274, 0.00072, 0.016778, 2.1e-5),
+    (800, 50, 100, 0.01, 250, 0.073025, 0.013770, 0.074805, 0.00032, 0.013984, 1.1e-5),
 ]
 
 
