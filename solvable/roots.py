@@ -74,9 +74,9 @@ def _error_left(change: Array, previous: Array, xp: Any) -> Array:
     return change * xp.minimum(ratio, 1.0) ** 2
 
 
-def _unfinished(change: Array, previous: Array, xp: Any) -> Array:
+def _unfinished(left: Array, change: Array, previous: Array) -> Array:
     stalled = (change < _ROUNDING) & (change >= previous)
-    return (_error_left(change, previous, xp) > TOLERANCE) & ~stalled
+    return (left > TOLERANCE) & ~stalled
 
 
 def _solve_vector(
@@ -89,8 +89,9 @@ def _solve_vector(
         value, slope = function(u, shared, lanes)
         new, lower, upper = _step(value, slope, u, lower, upper, np)
         previous, change = change, np.abs(new - u)
-        u, going = new, _unfinished(change, previous, np)
-        root[active], residual[active] = u, _error_left(change, previous, np)
+        u, left = new, _error_left(change, previous, np)
+        root[active], residual[active] = u, left
+        going = _unfinished(left, change, previous)
         if not going.any():
             break
         if not going.all():
@@ -107,7 +108,7 @@ def _solve_traced(
 
     def unfinished(state: tuple[Array, ...]) -> Array:
         _, _, _, change, previous, count = state
-        return _unfinished(change, previous, jnp) & (count < MAX_STEPS)
+        return _unfinished(_error_left(change, previous, jnp), change, previous) & (count < MAX_STEPS)
 
     def advance(state: tuple[Array, ...]) -> tuple[Array, ...]:
         u, low, high, change, _, count = state
