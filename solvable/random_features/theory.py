@@ -60,9 +60,9 @@ def predict(
     Returns:
         A `Prediction` with `bias`, `variance`, `excess_risk`, `test_error`, `train_error`, `gcv`, `squared_norm` and
         `degrees_of_freedom`, each of the controls' broadcast shape, and `.diagnostics` `nu1`, `nu2` (effective
-        ridges) and `residual` (relative error left in nu2, estimated). Risks are in units of the labels squared, and are means
-        over data, features and noise. Singular points are values: at ridge 0 the risk is inf at n = p, and the
-        variance is inf at n = rank <= p. Target power in modes of eigenvalue 0 counts as bias.
+        ridges) and `residual` (estimated relative error left in nu2). Risks are in units of the labels squared, and
+        are means over data, features and noise. Singular points are values: at ridge 0 the risk is inf at n = p, and
+        the variance is inf at n = rank <= p. Target power in modes of eigenvalue 0 counts as bias.
 
     Raises:
         ArgumentError: for arguments outside their domain, or both or neither of the two ridges.
