@@ -98,7 +98,7 @@ def test_gradients_in_eigenvalues_and_target_power():
 
 
 def test_second_derivative_in_log_ridge():
-    """The specification's value at 800 modes, n = 100, p = 200, ridge 0.01, noise variance 0.01."""
+    """Against differences, at 800 modes, n = 100, p = 200, ridge 0.01, noise variance 0.01."""
     problem = rf.Problem.power_law(1.5, 0.4, 0.01, n_modes=800)
 
     def log_risk(log_ridge):

@@ -1,4 +1,4 @@
-"""The predictor against 50 digits and against the golden values of the specification."""
+"""The predictor against 50 digits and against published golden values."""
 
 import json
 import math

@@ -128,7 +128,7 @@ def test_a_wrong_theory_is_found_out(test_seed):
     assert compare(wrong, measured, rtol=0.05).verdict == "disagree"
 
 
-GOLDEN = [  # modes, n, p, ridge, replicates, then theory of bias and variance as printed in the specification
+GOLDEN = [  # modes, n, p, ridge, replicates, then bias and variance: theory, and an earlier simulation
     (400, 25, 50, 0.0, 800, 0.16518, 0.016062, 0.17274, 0.00072, 0.016778, 2.1e-5),
     (800, 50, 100, 0.01, 400, 0.073025, 0.013770, 0.074805, 0.00032, 0.013984, 1.1e-5),
 ]
