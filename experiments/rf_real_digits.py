@@ -61,8 +61,8 @@ EXPERIMENT = Experiment(
     summary=__doc__.splitlines()[0],
     model="random_features",
     presets={
-        "quick": _preset(200, [40, 80, 140, 200, 300, 600, 1200], 32),
-        "paper": _preset(400, [50, 100, 200, 300, 400, 500, 800, 1600, 3200], 200),
+        "quick": _preset(200, [40, 100, 200, 400, 1200], 32),
+        "paper": _preset(400, [50, 100, 200, 300, 400, 500, 800, 1600, 3200], 192),
     },
     predict=predict,
     simulate=simulate,

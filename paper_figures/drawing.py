@@ -54,7 +54,9 @@ def draw_risk(axes: Axes, table: pd.DataFrame, observable: str = "excess_risk") 
 
 
 def finish(figure: Figure, name: str, verdict: dict[str, Any]) -> list[Path]:
-    """Write PDF and PNG, the same bytes for the same table, and print where they are and what the verdict is."""
+    """Note the verdict, write PDF and PNG, the same bytes for the same table, and print path and verdict."""
+    legend = f"lines: theory, markers: simulation with one standard error, verdict: {verdict['verdict']}"
+    figure.suptitle(legend, fontsize=6.5, color="0.4")
     folder = figures_root()
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.pdf", folder / f"{name}.png"]

@@ -19,8 +19,11 @@ def draw(table: pd.DataFrame) -> Figure:
     for axes in (risk, gap):
         axes.axvline(n, color="0.75", lw=0.6, zorder=0)
     gap.axhline(0, color="0.4", lw=0.6, zorder=0)
-    highest = measured["mean"].max()
-    risk.set(xscale="log", yscale="log", ylabel="excess risk (10 outputs)", ylim=(None, 2 * highest))
+    lowest, highest = measured["predicted"].min(), measured["mean"].max()
+    risk.set(xscale="log", yscale="log", ylabel="excess risk (10 outputs)")
+    risk.set_yticks([0.1, 0.2, 0.3, 0.5, 1], ["0.1", "0.2", "0.3", "0.5", "1"])
+    risk.minorticks_off()
+    risk.set_ylim(0.85 * lowest, 2 * highest)
     gap.set(xlabel=f"features, p  (n = {n} images)", ylabel="gap (%)")
     risk.legend(title="ridge", ncols=2, title_fontsize=8, loc="upper right")
     return figure
