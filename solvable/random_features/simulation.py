@@ -156,7 +156,7 @@ def simulate_dataset(
 
     The population is the empirical measure of the N given points: training sets are drawn from it with replacement,
     and the risk is the mean over all N. Its theory is `predict(Problem.from_kernel(kernel, labels), ...)`. Real data
-    are not Gaussian in the kernel's eigenbasis: expect a gap of a few percent.
+    are not Gaussian in the kernel's eigenbasis: expect a gap of some percent, more at small ridge.
 
     Args:
         features_map: `features_map(key, inputs, n_features) -> (N, n_features)`, unscaled; e.g. `relu_features`. A

@@ -105,10 +105,7 @@ def test_traced_results_have_the_callers_precision(name):
 def test_precision_and_device_switches_are_honoured(name):
     case = CASES[name]
     double, single = simulate(case, case.controls), simulate(case, case.controls, dtype="float32", device="cpu")
-    for observable, value in double.mean.items():
-        assert np.isfinite(value), observable
-        rounded = np.float64(np.float32(single.moments.mean.get(observable, np.nan) * 3)) / 3
-        assert observable not in single.moments.mean or np.isfinite(rounded)
+    assert all(np.isfinite(value) for value in (*double.mean.values(), *single.mean.values()))
     assert float(double.mean.excess_risk) != float(single.mean.excess_risk)
 
 

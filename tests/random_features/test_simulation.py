@@ -175,18 +175,12 @@ def test_finite_size_bias_shrinks_like_one_over_n(test_seed):
         assert np.all(np.abs(values - weighted) < 5 * errors + 0.2 * np.abs(weighted) + 0.05), (name, rows)
 
 
-def test_float32_is_close_in_its_stated_range():
-    controls = {"n_samples": 40, "n_features": 30, "seed": 0, "replicates": 10}
-    ridge = 1e-6 * 40 * float(np.sum(WORLD.explicit().modes.eigenvalues))
-    single = rf.simulate(WORLD, **controls, ridge=ridge, dtype="float32")
-    assert np.isfinite(single.mean.bias)
-    # draws differ between the precisions, so the same single-precision draw is redone in double
-    key = jax.random.key(4)
+def test_float32_draws_stay_float32_and_finite():
+    """Their accuracy is tested below, on one design in both precisions."""
     with jax.enable_x64(False):
-        low = rf.draw(key, WORLD, n_samples=40, n_features=30, ridge=ridge)
-        samples = {name: np.asarray(value, np.float64) for name, value in low.items()}
-    assert low["bias"].dtype == np.float32
-    assert all(np.isfinite(value) for value in samples.values())
+        values = rf.draw(jax.random.key(4), WORLD, n_samples=40, n_features=30, ridge=1e-4)
+    assert {value.dtype for value in values.values()} == {np.dtype("float32")}
+    assert all(np.isfinite(value) for value in values.values())
 
 
 @pytest.mark.x64_independent
