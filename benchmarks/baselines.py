@@ -33,6 +33,24 @@ def closed_form(x, power, noise, n, p, nu, kept, share) -> Point:
     return Point(bias, variance, train_error, norm)
 
 
+def bracket(x, m, penalty) -> tuple[float, float]:
+    """Bounds of log nu2, for m = min(n, p) and a ridge per sample."""
+    return math.log(penalty), math.log(max(2 * x.sum() / m, 4 * penalty))
+
+
+def brentq_plain(x, power, noise, n, p, ridge) -> Point:
+    """Solve p ridge = nu2 (n - df1) (p - df1) as it stands, by Brent's method in log nu2."""
+
+    def mismatch(u: float) -> float:
+        nu = math.exp(u)
+        df1 = (x / (x + nu)).sum()
+        return nu * max(n - df1, 0.0) * max(p - df1, 0.0) - p * ridge
+
+    nu = math.exp(brentq(mismatch, *bracket(x, min(n, p), ridge / n), xtol=1e-14))
+    df1 = (x / (x + nu)).sum()
+    return closed_form(x, power, noise, n, p, nu, (n - df1) / n, (p - df1) / p)
+
+
 def brentq_point(x, power, noise, n, p, ridge) -> Point:
     """Solve the scalar equation in log nu by Brent's method in a rigorous bracket.
 
@@ -49,8 +67,7 @@ def brentq_point(x, power, noise, n, p, ridge) -> Point:
         nu = math.exp(u)
         return math.log(((x / (x + nu)).sum() + excess(nu)) / m)
 
-    low, high = math.log(penalty), math.log(max(2 * x.sum() / m, 4 * penalty))
-    nu = math.exp(brentq(mismatch, low, high, xtol=1e-14))
+    nu = math.exp(brentq(mismatch, *bracket(x, m, penalty), xtol=1e-14))
     small, large = excess(nu) / m, excess(nu) / w + imbalance
     kept, share = (small, large) if n <= p else (large, small)
     return closed_form(x, power, noise, n, p, nu, kept, share)

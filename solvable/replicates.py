@@ -143,7 +143,7 @@ def _collect(
 
     def measure(start: int) -> Moments:
         pieces = _chunks(start, min(start + round_size, total), chunk, divisor)
-        results = ((ids.size, call(jnp.asarray(_padded(ids, divisor)))) for ids in pieces)
+        results = ((size, call(jnp.asarray(ids))) for ids, size in pieces)
         parts = (Moments.of({name: np.asarray(v)[:size] for name, v in result.items()}) for size, result in results)
         return reduce(Moments.merge, parts)
 
@@ -155,15 +155,15 @@ def _collect(
     return moments
 
 
-def _chunks(start: int, stop: int, chunk: int, divisor: int) -> list[Array]:
-    """Split into runs of nearly equal length, so that few shapes are compiled."""
-    pieces = math.ceil((stop - start) / max(chunk, divisor))
-    return np.array_split(np.arange(start, stop, dtype=np.uint32), pieces)
+def _chunks(start: int, stop: int, chunk: int, divisor: int) -> list[tuple[Array, int]]:
+    """Split into runs that share one compiled shape; return each run's numbers and how many of them are new.
 
-
-def _padded(ids: Array, divisor: int) -> Array:
-    """Repeat the last replicate until the devices share the chunk evenly; what is repeated is dropped afterwards."""
-    return np.pad(ids, (0, -ids.size % divisor), mode="edge")
+    Runs are of nearly equal length. The last replicate of a run is repeated until all have the same length, a multiple
+    of the number of devices; what is repeated is dropped afterwards.
+    """
+    pieces = np.array_split(np.arange(start, stop, dtype=np.uint32), math.ceil((stop - start) / max(chunk, divisor)))
+    length = divisor * math.ceil(len(pieces[0]) / divisor)
+    return [(np.pad(ids, (0, length - ids.size), mode="edge"), ids.size) for ids in pieces]
 
 
 def _precise_enough(estimate: Estimate, sampling: Sampling) -> bool:

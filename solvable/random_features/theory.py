@@ -146,8 +146,9 @@ def _closed_form(xp: Any, prepared: tuple[Nodes, Array], n: Array, p: Array, rid
     unresolved = solved.nu2 < nodes.resolution
     values = _observables(solved, sums, n, p, noise, xp)
     values |= {"nu1": solved.nu2 * solved.feature_gap, "nu2": solved.nu2, "residual": solved.residual}
-    values = {name: xp.where(unresolved, np.nan, value) for name, value in values.items()}
-    return {**values, "unresolved": xp.where(unresolved, 1.0, 0.0)}
+    if xp is not np:  # a concrete call raises instead
+        values = {name: xp.where(unresolved, np.nan, value) for name, value in values.items()}
+    return {**values, "unresolved": unresolved}
 
 
 def _observables(
