@@ -1,5 +1,7 @@
 """The simulators: algebra of one draw, agreement with theory, finite-size rates, routes, bad input."""
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -128,28 +130,66 @@ def test_a_wrong_theory_is_found_out(test_seed):
     assert compare(wrong, measured, rtol=0.05).verdict == "disagree"
 
 
-GOLDEN = [  # modes, n, p, ridge, replicates, then bias and variance: theory, and an earlier simulation
-    (400, 25, 50, 0.0, 800, 0.16518, 0.016062, 0.17274, 0.00072, 0.016778, 2.1e-5),
-    (800, 50, 100, 0.01, 400, 0.073025, 0.013770, 0.074805, 0.00032, 0.013984, 1.1e-5),
+class Published(NamedTuple):
+    """An earlier simulation at capacity, source, noise variance, modes, n, p and ridge: (mean, standard error)."""
+
+    setting: tuple[float, float, float, int, int, int, float]
+    measured: dict[str, tuple[float, float]]
+    replicates: int
+
+
+SHORT = [
+    Published((1.5, 0.4, 0.01, 400, 25, 50, 0.0), {"bias": (0.17274, 7.2e-4), "variance": (0.016778, 2.1e-5)}, 800),
+    Published((1.5, 0.4, 0.01, 800, 50, 100, 0.01), {"bias": (0.074805, 3.2e-4), "variance": (0.013984, 1.1e-5)}, 400),
+]
+LONG = [
+    Published((1.5, 0.4, 0.01, 1600, 100, 200, 0.0), {"bias": (0.036637, 2.1e-4), "variance": (0.016465, 1.4e-5)}, 700),
+    Published(
+        (1.5, 0.4, 0.01, 1600, 100, 200, 1.0), {"bias": (0.041181, 2.2e-4), "variance": (1.5928e-3, 1.3e-6)}, 700
+    ),
+    Published(
+        (1.2, 0.7, 0.25, 1000, 300, 300, 0.01),
+        {"bias": (0.0266921, 7e-4), "variance": (0.97808, 1.5e-3), "train_error": (0.0159299, 5.5e-5)},
+        64,
+    ),
+    Published(
+        (1.2, 0.7, 0.25, 1000, 300, 300, 1.0),
+        {"variance": (0.0710378, 6e-5), "degrees_of_freedom": (121.674, 0.047)},
+        64,
+    ),
+    Published((2.0, 1.2, 0.0, 1000, 400, 100, 0.0), {"bias": (3.25424e-4, 1.2e-5), "squared_norm": (2.764, 0.097)}, 64),
 ]
 
 
 @pytest.mark.x64_independent
-@pytest.mark.parametrize("row", GOLDEN)
+@pytest.mark.parametrize("row", SHORT + [pytest.param(row, marks=pytest.mark.slow) for row in LONG])
 def test_published_monte_carlo_rows(row, test_seed):
     """Our mean against an independent simulation's: two means with two standard errors."""
-    modes, n, p, ridge, replicates, bias, variance, mean_bias, sem_bias, mean_variance, sem_variance = row
-    world = rf.Problem.power_law(1.5, 0.4, 0.01, n_modes=modes)
-    controls = {"n_samples": n, "n_features": p, "ridge": ridge}
-    theory = rf.predict(world, **controls)
-    assert float(theory.bias) == pytest.approx(bias, rel=1e-4)
-    assert float(theory.variance) == pytest.approx(variance, rel=1e-4)
-    measured = rf.simulate(world, **controls, seed=test_seed, replicates=replicates)
-    pooled = {
-        "bias": (measured.mean.bias, np.hypot(measured.sem.bias, sem_bias)),
-        "variance": (measured.mean.variance, np.hypot(measured.sem.variance, sem_variance)),
-    }
-    assert compare({"bias": mean_bias, "variance": mean_variance}, pooled, detectable=0.1)
+    capacity, source, noise, n_modes, n, p, ridge = row.setting
+    world = rf.Problem.power_law(capacity, source, noise, n_modes=n_modes)
+    ours = rf.simulate(world, n_samples=n, n_features=p, ridge=ridge, seed=test_seed, replicates=row.replicates)
+    pooled = {name: (ours.mean[name], np.hypot(ours.sem[name], sem)) for name, (_, sem) in row.measured.items()}
+    assert compare({name: mean for name, (mean, _) in row.measured.items()}, pooled, detectable=0.5)
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ((1.5, 0.4, 0.01, 400, 25, 50, 0.0), {"bias": 0.16518, "variance": 0.016062}),
+        ((1.5, 0.4, 0.01, 800, 50, 100, 0.01), {"bias": 0.073025, "variance": 0.013770}),
+        ((1.5, 0.4, 0.01, 1600, 100, 200, 0.0), {"bias": 0.036244, "variance": 0.016288}),
+        ((1.5, 0.4, 0.01, 1600, 100, 200, 1.0), {"bias": 0.040708, "variance": 1.5911e-3}),
+        ((1.2, 0.7, 0.25, 1000, 300, 300, 0.01), {"bias": 0.0262289, "variance": 0.977901, "squared_norm": 389.776}),
+        ((1.2, 0.7, 0.25, 1000, 300, 300, 1.0), {"variance": 0.0711404, "degrees_of_freedom": 121.85}),
+        ((2.0, 1.2, 0.0, 1000, 400, 100, 0.0), {"bias": 3.27653e-4, "squared_norm": 2.649}),
+    ],
+)
+def test_predictions_at_the_published_settings(setting, expected):
+    capacity, source, noise, n_modes, n, p, ridge = setting
+    world = rf.Problem.power_law(capacity, source, noise, n_modes=n_modes)
+    theory = rf.predict(world, n_samples=n, n_features=p, ridge=ridge)
+    for name, value in expected.items():
+        assert float(theory.observables[name]) == pytest.approx(value, rel=2e-4), name
 
 
 @pytest.mark.slow
