@@ -8,6 +8,7 @@
 
 from solvable.random_features.features import FeatureMap, erf_features, relu_features
 from solvable.random_features.problem import Problem
+from solvable.random_features.scaling import compute_optimal, exponents, optimal_exponents, phase_boundaries
 from solvable.random_features.simulation import draw, simulate, simulate_dataset
 from solvable.random_features.theory import OBSERVABLES, predict
 
@@ -15,8 +16,12 @@ __all__ = [
     "OBSERVABLES",
     "FeatureMap",
     "Problem",
+    "compute_optimal",
     "draw",
     "erf_features",
+    "exponents",
+    "optimal_exponents",
+    "phase_boundaries",
     "predict",
     "relu_features",
     "simulate",
