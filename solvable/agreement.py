@@ -100,7 +100,8 @@ def compare(
         An `Agreement`; it is true exactly if the verdict is "agree".
 
     Raises:
-        ArgumentError: if no observable is common to both, or an allowance names an unknown one.
+        ArgumentError: if no observable is common to both, an allowance names an unknown one, shapes do not fit, or both
+            carry controls and these differ.
 
     Example:
         >>> from solvable import compare
@@ -110,6 +111,10 @@ def compare(
     """
     require(detectable > 0, "detectable", "> 0", detectable)
     require(rtol >= 0, "rtol", ">= 0", rtol)
+    require(isinstance(prediction, Prediction | Mapping), "prediction", "a Prediction or a mapping", type(prediction))
+    require(isinstance(measured, Estimate | Mapping), "measured", "an Estimate or a mapping", type(measured))
+    require(isinstance(finite_size, Mapping | None), "finite_size", "a mapping or None", finite_size)
+    _require_same_controls(prediction, measured)
     predicted = prediction.observables if isinstance(prediction, Prediction) else prediction
     means, errors, freedom = _measurement(measured)
     names = [name for name in predicted if name in means]
@@ -118,6 +123,11 @@ def compare(
     allowances = dict(finite_size or {})
     if not set(allowances) <= set(names):
         raise ArgumentError(f"finite_size must name compared observables {names}; got {sorted(allowances)}")
+    for name in names:
+        fits = np.ndim(predicted[name]) == 0 or np.shape(predicted[name]) == np.shape(means[name])
+        require(
+            fits, f"prediction of {name}", f"a scalar or of shape {np.shape(means[name])}", np.shape(predicted[name])
+        )
     count = sum(np.size(means[name]) for name in names)
     comparisons = {
         name: _compare_one(
@@ -126,6 +136,24 @@ def compare(
         for name in names
     }
     return Agreement(_verdict(comparisons, detectable), comparisons, detectable)
+
+
+def _require_same_controls(prediction: Any, measured: Any) -> None:
+    """Two points of different sizes or ridges are no test of anything."""
+    if not (isinstance(prediction, Prediction) and isinstance(measured, Estimate)):
+        return
+    for name in set(prediction.controls) & set(measured.controls):
+        theory, simulation = np.asarray(prediction.controls[name]), np.asarray(measured.controls[name])
+        same = np.allclose(theory, simulation, rtol=1e-6, atol=0) if _broadcast(theory, simulation) else False
+        require(same, f"{name} of the prediction", "that of the measurement", theory.ravel()[:3].tolist())
+
+
+def _broadcast(left: Array, right: Array) -> bool:
+    try:
+        np.broadcast_shapes(left.shape, right.shape)
+    except ValueError:
+        return False
+    return True
 
 
 def _measurement(measured: Estimate | Mapping[str, Any]) -> tuple[dict[str, Array], dict[str, Array], dict[str, Array]]:

@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import kstest, t
 
 from solvable import Estimate, compare
+from solvable import random_features as rf
 from solvable.agreement import FALSE_ALARM_RATE, POWER
 from solvable.errors import ArgumentError
 
@@ -91,3 +92,25 @@ def test_bad_calls_are_named():
         compare({"a": 1.0}, {"a": (1.0, 0.1)}, finite_size={"c": 0.1})
     with pytest.raises(ArgumentError, match="^detectable must be"):
         compare({"a": 1.0}, {"a": (1.0, 0.1)}, detectable=0.0)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "measured", "keywords", "message"),
+    [
+        (Estimate.from_samples({"a": [1.0, 2.0]}), {"a": (1.0, 0.1)}, {}, "prediction must be a Prediction"),
+        ({"a": 1.0}, [1.0], {}, "measured must be an Estimate"),
+        ({"a": 1.0}, {"a": (1.0, 0.1)}, {"finite_size": 0.1}, "finite_size must be a mapping"),
+        ({"a": np.ones(3)}, {"a": (np.ones(2), 0.1)}, {}, r"prediction of a must be a scalar or of shape \(2,\)"),
+    ],
+)
+def test_calls_that_cannot_be_meant_are_refused(prediction, measured, keywords, message):
+    with pytest.raises(ArgumentError, match=message):
+        compare(prediction, measured, **keywords)
+
+
+def test_different_controls_are_refused():
+    world = rf.Problem.power_law(1.5, 0.4, n_modes=20)
+    measured = rf.simulate(world, n_samples=10, n_features=5, ridge=[0.1, 0.2], seed=0, replicates=2)
+    for controls in ({"n_samples": 11, "ridge": [0.1, 0.2]}, {"n_samples": 10, "ridge": [0.1, 0.2, 0.3]}):
+        with pytest.raises(ArgumentError, match="of the prediction must be that of the measurement"):
+            compare(rf.predict(world, n_features=5, **controls), measured)

@@ -127,7 +127,7 @@ def test_a_wrong_theory_is_found_out(test_seed):
     controls = {"n_samples": 50, "n_features": 100, "ridge": 0.3}
     measured = rf.simulate(WORLD, **controls, seed=test_seed, replicates=400)
     wrong = rf.predict(WORLD, n_samples=50, ridge=0.3)
-    assert compare(wrong, measured, rtol=0.05).verdict == "disagree"
+    assert compare(wrong.observables, measured, rtol=0.05).verdict == "disagree"
 
 
 class Published(NamedTuple):
