@@ -6,6 +6,7 @@
 0.039318012
 """
 
+from solvable.random_features.ensembles import DECOMPOSITION, decompose, simulate_decomposition
 from solvable.random_features.features import FeatureMap, erf_features, relu_features
 from solvable.random_features.problem import Problem
 from solvable.random_features.scaling import compute_optimal, exponents, optimal_exponents, phase_boundaries
@@ -13,10 +14,12 @@ from solvable.random_features.simulation import draw, simulate, simulate_dataset
 from solvable.random_features.theory import OBSERVABLES, predict
 
 __all__ = [
+    "DECOMPOSITION",
     "OBSERVABLES",
     "FeatureMap",
     "Problem",
     "compute_optimal",
+    "decompose",
     "draw",
     "erf_features",
     "exponents",
@@ -26,4 +29,5 @@ __all__ = [
     "relu_features",
     "simulate",
     "simulate_dataset",
+    "simulate_decomposition",
 ]

@@ -121,7 +121,7 @@ def simulate(
         'agree'
     """
     plan = Sampling(seed, **sampling)
-    controls, penalty = _integer_controls(n_samples, n_features, ridge, ridge_per_sample)
+    controls, penalty = integer_controls(n_samples, n_features, ridge, ridge_per_sample, infinite_width=True)
     finite = problem.explicit()
     trace = float(np.sum(finite.modes.explicit().eigenvalues))
 
@@ -136,7 +136,7 @@ def simulate(
             bytes_per_replicate=_bytes(n, p, finite.n_modes, ridges.size, plan),
         )
 
-    return _over_sizes(one_size, controls, penalty)
+    return over_sizes(one_size, controls, penalty)
 
 
 def simulate_dataset(
@@ -190,8 +190,7 @@ def simulate_dataset(
     """
     plan = Sampling(seed, **sampling)
     points, targets = _dataset(inputs, labels)
-    controls, penalty = _integer_controls(n_samples, n_features, ridge, ridge_per_sample)
-    require(bool(np.isfinite(controls["n_features"]).all()), "n_features", "finite on a data set", n_features)
+    controls, penalty = integer_controls(n_samples, n_features, ridge, ridge_per_sample, infinite_width=False)
     noise = as_leaf(noise_variance)
     require(bool(noise >= 0 and np.isfinite(noise)), "noise_variance", "finite and >= 0", noise_variance)
 
@@ -206,7 +205,7 @@ def simulate_dataset(
             bytes_per_replicate=_bytes(n, p, len(points), ridges.size * targets.shape[1], plan),
         )
 
-    return _over_sizes(one_size, controls, penalty)
+    return over_sizes(one_size, controls, penalty)
 
 
 def _draw_dataset(
@@ -234,8 +233,8 @@ def _draw_dataset(
     )
 
 
-def _integer_controls(
-    n_samples: Any, n_features: Any, ridge: Any, ridge_per_sample: Any
+def integer_controls(
+    n_samples: Any, n_features: Any, ridge: Any, ridge_per_sample: Any, *, infinite_width: bool
 ) -> tuple[dict[str, Array], Array]:
     """Check the controls of a simulator, broadcast them, and return them with the ridge of each cell."""
     name, penalty = the_ridge(ridge, ridge_per_sample)
@@ -247,13 +246,14 @@ def _integer_controls(
     controls = dict(zip(given, shaped, strict=True))
     for size in ("n_samples", "n_features"):
         values = controls[size]
-        allowed = (values == np.floor(values)) & (np.isfinite(values) | (size == "n_features"))
-        wanted = "integers >= 1 in a simulator" + (", or inf" if size == "n_features" else "")
+        unbounded = infinite_width and size == "n_features"
+        allowed = (values == np.floor(values)) & (np.isfinite(values) | unbounded)
+        wanted = "integers >= 1 in a simulator" + (", or inf" if unbounded else "")
         require(bool(allowed.all()), size, wanted, values[~allowed][:3].tolist())
     return controls, controls[name] * (1.0 if name == "ridge" else controls["n_samples"])
 
 
-def _over_sizes(
+def over_sizes(
     one_size: Callable[[int, float, Array], Estimate], controls: dict[str, Array], penalty: Array
 ) -> Estimate:
     """Run each pair of sizes once, with all its ridges, and put the results in the controls' shape."""

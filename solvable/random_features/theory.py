@@ -1,6 +1,7 @@
 """The deterministic equivalent of random-features ridge regression: every observable in closed form."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -83,21 +84,27 @@ def predict(
     controls = {"n_samples": n_samples, "n_features": n_features, name: penalty}
     check_controls(controls)
     kernel = _from_ridge if name == "ridge" else _from_ridge_per_sample
-    values = map_lanes(kernel, _nodes_and_noise, problem, (n_samples, n_features, penalty))
-    _check_resolution(values.pop("unresolved"))
+    values = map_lanes(kernel, nodes_and_noise, problem, (n_samples, n_features, penalty))
+    check_resolution(values.pop("unresolved"))
     diagnostics = Record({key: values.pop(key) for key in DIAGNOSTICS})
     observables = OBSERVABLES.complete(values, {"noise_variance": problem.noise_variance})
     return Prediction(observables, diagnostics, Record(controls), OBSERVABLES)
 
 
-def check_controls(controls: dict[str, Any]) -> None:
-    """Check sizes and ridge of a concrete call, and that they broadcast; tracers pass."""
+def check_controls(controls: dict[str, Any], *, least: Mapping[str, float] | None = None) -> None:
+    """Check sizes and ridge of a concrete call, and that they broadcast; tracers pass.
+
+    Ridges are finite and >= 0, what `least` names is at least that, all else is > 0.
+    """
+    bounds = least or {}
     concrete = {name: np.asarray(value, dtype=np.float64) for name, value in controls.items() if not is_traced(value)}
     for name, values in concrete.items():
         penalty = name.startswith("ridge")
         good = (values >= 0) & np.isfinite(values) if penalty else values > 0
-        bad = values[~good]
-        require(bad.size == 0, name, "finite and >= 0" if penalty else "> 0", bad.ravel()[:3].tolist())
+        wanted = "finite and >= 0" if penalty else "> 0"
+        if name in bounds:
+            good, wanted = values >= bounds[name], f">= {bounds[name]:g}"
+        require(bool(good.all()), name, wanted, values[~good].ravel()[:3].tolist())
     try:
         np.broadcast_shapes(*(np.shape(value) for value in controls.values()))
     except ValueError:
@@ -116,7 +123,8 @@ def the_ridge(ridge: Any, ridge_per_sample: Any) -> tuple[str, Any]:
     return given[0]
 
 
-def _check_resolution(unresolved: Array) -> None:
+def check_resolution(unresolved: Array) -> None:
+    """Raise where an infinite spectrum would have to be resolved further than its nodes do."""
     if not is_traced(unresolved) and unresolved.any():
         raise ResolutionError(
             f"{int(unresolved.sum())} of {unresolved.size} points have an effective ridge below (1e15)^-capacity, "
@@ -125,7 +133,8 @@ def _check_resolution(unresolved: Array) -> None:
         )
 
 
-def _nodes_and_noise(xp: Any, problem: Problem) -> tuple[Nodes, Array]:
+def nodes_and_noise(xp: Any, problem: Problem) -> tuple[Nodes, Array]:
+    """Return what all lanes of a closed form share."""
     return problem.modes.nodes(xp), problem.noise_variance
 
 
