@@ -125,6 +125,14 @@ def spectral_sums(nodes: Nodes, nu2: Array, xp: Any) -> SpectralSums:
     return SpectralSums(df1, df2, nu2 * trace, trace, missed + null, missed_squared + null, learned)
 
 
+def gaps(excess: Array, n_samples: Array, n_features: Array, xp: Any) -> tuple[Array, Array]:
+    """Return (n - df1)/n and (p - df1)/p from the excess m - df1 of the smaller size, without a subtraction."""
+    sizes = _sizes(n_samples, n_features, xp)
+    small, large = excess / sizes.smaller, excess * sizes.inverse_larger + sizes.imbalance
+    few_samples = n_samples <= n_features
+    return xp.where(few_samples, small, large), xp.where(few_samples, large, small)
+
+
 def feature_shares(feature_gap: Array, delta_per_feature: Array, xp: Any) -> tuple[Array, Array]:
     """Return phi = b / (b + delta/p) and 1 - phi, each with all its digits; phi = 1 where b = delta = 0 (full rank)."""
     total = feature_gap + delta_per_feature

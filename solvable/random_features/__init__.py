@@ -8,6 +8,7 @@
 
 from solvable.random_features.ensembles import DECOMPOSITION, decompose, simulate_decomposition
 from solvable.random_features.features import FeatureMap, erf_features, relu_features
+from solvable.random_features.optimal import optimal_ridge, risk_curve
 from solvable.random_features.problem import Problem
 from solvable.random_features.scaling import compute_optimal, exponents, optimal_exponents, phase_boundaries
 from solvable.random_features.simulation import draw, simulate, simulate_dataset
@@ -24,9 +25,11 @@ __all__ = [
     "erf_features",
     "exponents",
     "optimal_exponents",
+    "optimal_ridge",
     "phase_boundaries",
     "predict",
     "relu_features",
+    "risk_curve",
     "simulate",
     "simulate_dataset",
     "simulate_decomposition",

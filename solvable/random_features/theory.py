@@ -149,8 +149,14 @@ def _from_ridge_per_sample(
 
 
 def _closed_form(xp: Any, prepared: tuple[Nodes, Array], n: Array, p: Array, ridge: Array) -> dict[str, Array]:
+    return closed_form_at(xp, prepared, effective_ridge(prepared[0], n, p, ridge, xp), n, p)
+
+
+def closed_form_at(
+    xp: Any, prepared: tuple[Nodes, Array], solved: EffectiveRidge, n: Array, p: Array
+) -> dict[str, Array]:
+    """Return base observables and diagnostics at a solved fixed point, and whether it is `unresolved`."""
     nodes, noise = prepared
-    solved = effective_ridge(nodes, n, p, ridge, xp)
     sums = spectral_sums(nodes, solved.nu2, xp)
     unresolved = solved.nu2 < nodes.resolution
     values = _observables(solved, sums, n, p, noise, xp)

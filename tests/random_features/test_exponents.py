@@ -72,18 +72,18 @@ def test_the_optimum_is_the_best_of_all_exponents(world, noisy):
 
 
 @pytest.mark.parametrize(
-    ("capacity", "source", "noisy", "expected", "slope"),
+    ("capacity", "source", "noisy", "expected"),
     [
-        (1.5, 0.8, False, 0.828, 0.832),
-        (3, 0.8, False, 1.5, 1.497),
-        (1.5, 0.8, True, 0.453, 0.453),
-        (3, 0.8, True, 0.6, 0.598),
-        (1.5, 0.3, True, 0.310, 0.308),
-        (1.5, 0.3, False, 0.450, 0.448),
+        (1.5, 0.8, False, 0.828),
+        (3, 0.8, False, 1.5),
+        (1.5, 0.8, True, 0.453),
+        (3, 0.8, True, 0.6),
+        (1.5, 0.3, True, 0.310),
+        (1.5, 0.3, False, 0.450),
     ],
 )
-def test_compute_optimal_rates(capacity, source, noisy, expected, slope):
-    """Published formula, and the exact frontier's slope between compute 1e8 and 1e12."""
+def test_compute_optimal_rates(capacity, source, noisy, expected):
+    """Published formula, and the exact frontier's mean slope between compute 1e8 and 1e12: within 0.005."""
     law = rf.compute_optimal(capacity, source, noisy=noisy)
     assert -law.exponent("excess_risk") == pytest.approx(expected, abs=6e-4)
     problem = rf.Problem.power_law(capacity, source, noise_variance=1.0 if noisy else 0.0)
@@ -91,7 +91,7 @@ def test_compute_optimal_rates(capacity, source, noisy, expected, slope):
     aspect = np.linspace(0.02, 3.0, 400)
     n = compute[:, None] ** (1 / (1 + aspect))
     frontier = rf.optimal_ridge(problem, n_samples=n, n_features=n**aspect).excess_risk.min(axis=1)
-    assert math.log(frontier[0] / frontier[1]) / math.log(1e4) == pytest.approx(slope, abs=2e-3)
+    assert math.log(frontier[0] / frontier[1]) / math.log(1e4) == pytest.approx(expected, abs=5e-3)
 
 
 @pytest.mark.parametrize("noisy", [True, False])
