@@ -216,7 +216,7 @@ def summary(agreement: Agreement) -> Tree:
 
 def _extremes(item: Comparison) -> Tree:
     chosen = item.compared
-    columns = {"relative": item.relative, "z": item.z, "detectable": item.detectable}
+    columns = {"relative": item.relative, "z": item.z, "detectable": item.detectable, "allowed": item.allowed}
     largest = {name: float(np.max(np.abs(values[chosen]), initial=0.0)) for name, values in columns.items()}
     return {**largest, "compared": int(chosen.sum()), "disagree": int(item.disagrees.sum())}
 

@@ -55,7 +55,9 @@ def draw_risk(axes: Axes, table: pd.DataFrame, observable: str = "excess_risk") 
 
 def finish(figure: Figure, name: str, verdict: dict[str, Any]) -> list[Path]:
     """Note the verdict, write PDF and PNG, the same bytes for the same table, and print path and verdict."""
-    legend = f"lines: theory, markers: simulation with one standard error, verdict: {verdict['verdict']}"
+    allowed = max((item["allowed"] for item in verdict["observables"].values()), default=0.0)
+    within = f" ({allowed:.0%} allowed)" if allowed else ""
+    legend = f"lines: theory, markers: simulation with one standard error, verdict: {verdict['verdict']}{within}"
     figure.suptitle(legend, fontsize=6.5, color="0.4")
     folder = figures_root()
     folder.mkdir(parents=True, exist_ok=True)

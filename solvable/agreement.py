@@ -28,6 +28,7 @@ class Comparison:
         z: difference in standard errors (0/0 = 0).
         bound: largest |difference| that is not called a disagreement.
         detectable: smallest relative bias that would have been found with probability 0.999.
+        allowed: relative difference that `rtol` and `finite_size` allow.
         compared: False where the prediction is not finite (a singular point) or nothing was measured.
     """
 
@@ -36,6 +37,7 @@ class Comparison:
     z: Array
     bound: Array
     detectable: Array
+    allowed: Array
     compared: Array
 
     @property
@@ -71,7 +73,11 @@ class Agreement:
             return f"  {name}: nothing to compare"
         relative, z, found = (_largest(v, item.compared) for v in (item.relative, item.z, item.detectable))
         mark = "DISAGREES: " if item.disagrees.any() else ""
-        return f"  {name}: {mark}relative difference up to {relative:.2g} (z {z:.1f}), detectable bias {found:.2g}"
+        allowed = float(np.max(item.allowed))
+        within = f", allowed {allowed:.2g}" if allowed else ""
+        return (
+            f"  {name}: {mark}relative difference up to {relative:.2g} (z {z:.1f}{within}), detectable bias {found:.2g}"
+        )
 
 
 def compare(
@@ -188,6 +194,7 @@ def _compare_one(predicted: Any, mean: Array, sem: Array, freedom: Array, allowa
             z=np.where(nothing, 0.0, difference / sem),
             bound=quantile * sem + systematic,
             detectable=np.where(sem == 0, allowance + ROUNDING, (noncentrality * sem + systematic) / scale),
+            allowed=np.broadcast_to(allowance, np.shape(difference)),
             compared=compared,
         )
 

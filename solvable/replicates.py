@@ -64,6 +64,7 @@ class Sampling:
             positive = math.isfinite(self.relative_error) and self.relative_error > 0
             require(positive, "relative_error", "finite and > 0", self.relative_error)
         require_integer("max_replicates", self.max_replicates, 2)
+        require(not isinstance(self.watch, str), "watch", "a tuple of names", self.watch)
         require(np.dtype(self.dtype) in (np.float32, np.float64), "dtype", "float32 or float64", self.dtype)
 
     def devices(self) -> tuple[jax.Device, ...]:

@@ -48,7 +48,7 @@ DECOMPOSITION = Observables(
         ),
     },
     validity="equivalent",
-    finite_size=dict.fromkeys((*_RISKS, *PARTS), "1/n"),
+    finite_size=dict.fromkeys((*_RISKS, *PARTS), "1/min(n, p)"),
 )
 
 

@@ -221,6 +221,8 @@ def _draw_dataset(
 ) -> dict[str, Array]:
     feature_key, data_key = jax.random.split(key)
     features = features_map(feature_key, inputs, n_features) / math.sqrt(n_features)
+    wanted = (len(inputs), n_features)
+    require(features.shape == wanted, "features_map", f"a function that returns shape {wanted}", features.shape)
     chosen = jax.random.randint(data_key, (n_samples,), 0, len(inputs))
     scale = 1 / math.sqrt(len(inputs))
     return ridge_path(

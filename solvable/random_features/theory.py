@@ -22,7 +22,7 @@ OBSERVABLES = Observables(
     validity="equivalent",
     finite_size=dict.fromkeys(
         ("bias", "variance", "train_error", "gcv", "squared_norm", "degrees_of_freedom", "excess_risk", "test_error"),
-        "1/n",
+        "1/min(n, p)",
     ),
 )
 DIAGNOSTICS = ("nu1", "nu2", "residual")
@@ -40,8 +40,8 @@ def predict(
 
     The estimator minimises |y - Z a|^2 + ridge |a|^2 (never divided by n) over the coefficients of p random features,
     Z_ij = phi(x_i, w_j) / sqrt(p). The prediction is its deterministic equivalent (arXiv:2405.15699): exact as n and p
-    grow, with relative corrections of order 1/n at finite size. Equations are in `solvable.ridge` and below; those for
-    the training error, norm and degrees of freedom were derived here:
+    grow, with relative corrections of order 1/min(n, p) at finite size. Equations are in `solvable.ridge` and below;
+    those for the training error, norm and degrees of freedom were derived here:
 
         test_error         = excess_risk + noise_variance,   excess_risk = bias + variance
         train_error        = (ridge / (n nu1))^2 test_error
@@ -129,7 +129,7 @@ def check_resolution(unresolved: Array) -> None:
         raise ResolutionError(
             f"{int(unresolved.sum())} of {unresolved.size} points have an effective ridge below (1e15)^-capacity, "
             "where an infinite spectrum is not resolved; use a larger ridge, fewer samples or features, or "
-            "problem.truncate(n_modes)"
+            "problem.truncate(n_modes); with n_samples=inf give ridge_per_sample"
         )
 
 

@@ -11,6 +11,8 @@ from paper_figures import __main__ as command_line
 
 pytestmark = pytest.mark.x64_independent
 
+VERDICT = {"verdict": "agree", "text": "agree\n  excess_risk: fine", "observables": {"excess_risk": {"allowed": 0.1}}}
+
 
 def write_results(folder, name):
     rows = [
@@ -21,7 +23,7 @@ def write_results(folder, name):
     place = folder / name / "quick"
     place.mkdir(parents=True)
     pd.DataFrame(rows).to_parquet(place / "table.parquet", engine="pyarrow")
-    (place / "verdict.json").write_text(json.dumps({"verdict": "agree", "text": "agree\n  excess_risk: fine"}))
+    (place / "verdict.json").write_text(json.dumps(VERDICT))
 
 
 @pytest.mark.parametrize("name", command_line.names())

@@ -309,3 +309,11 @@ def test_bad_data_sets_are_named(change, message):
     call = {"inputs": np.ones((5, 2)), "labels": np.ones(5), "n_samples": 3, "n_features": 3, "ridge": 0.1} | change
     with pytest.raises(ArgumentError, match=message):
         rf.simulate_dataset(rf.relu_features, call.pop("inputs"), call.pop("labels"), **call, seed=0, replicates=2)
+
+
+def test_a_feature_map_of_the_wrong_width_is_refused():
+    inputs = np.ones((6, 2))
+    with pytest.raises(ArgumentError, match=r"features_map must be a function that returns shape \(6, 5\)"):
+        rf.simulate_dataset(
+            lambda key, x, p: x, inputs, inputs[:, 0], n_samples=4, n_features=5, ridge=1, seed=0, replicates=2
+        )
