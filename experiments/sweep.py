@@ -59,6 +59,7 @@ class Experiment:
         simulate: a cell's controls and the preset's sampling keywords -> estimate.
         compare: keywords of `solvable.compare`, each a value or a function of the controls (name -> array over all
             simulated points), and `observables`, the names to compare (default: all).
+        observables: what is measured, where it is not what the model's `predict` and `simulate` return.
     """
 
     name: str
@@ -68,10 +69,13 @@ class Experiment:
     predict: Callable[[Cell], Prediction]
     simulate: Callable[[Cell], Estimate]
     compare: Mapping[str, Any]
+    observables: Observables | None = None
 
     @property
     def declared(self) -> Observables:
-        """The observables that the model declares."""
+        """The observables that the experiment or else the model declares."""
+        if self.observables is not None:
+            return self.observables
         observables: Observables = importlib.import_module(f"solvable.{self.model}").OBSERVABLES
         return observables
 

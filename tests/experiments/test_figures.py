@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from paper_figures import __main__ as command_line
+from solvable import random_features as rf
 
 pytestmark = pytest.mark.x64_independent
 
@@ -15,10 +16,12 @@ VERDICT = {"verdict": "agree", "text": "agree\n  excess_risk: fine", "observable
 
 
 def write_results(folder, name):
+    observables = sorted({*rf.OBSERVABLES.names, *rf.DECOMPOSITION.names})
     rows = [
-        {"kind": kind, "n_samples": 64.0, "n_features": width, "ridge": ridge, "observable": "excess_risk",
+        {"kind": kind, "n_samples": 64.0, "n_features": width, "ridge": ridge, "observable": observable,
          "predicted": 1 / width + ridge, "mean": 1 / width + ridge, "sem": 0.01, "count": 10, "failed": 0}
         for kind in ("theory", "simulation") for width in (20.0, 64.0, 200.0, np.inf) for ridge in (0.1, 1.0)
+        for observable in observables
     ]  # fmt: skip
     place = folder / name / "quick"
     place.mkdir(parents=True)
