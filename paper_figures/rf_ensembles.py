@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from paper_figures.drawing import COLOURS
@@ -33,15 +34,15 @@ def draw(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _draw_shares(axes: object, theory: pd.DataFrame) -> None:
+def _draw_shares(axes: Axes, theory: pd.DataFrame) -> None:
     columns = theory.pivot_table(index="n_features", columns="observable", values="predicted")
     total, bottom = columns["excess_risk"], 0.0 * columns["excess_risk"]
     for colour, (name, label) in zip(COLOURS[3::-1], PARTS.items(), strict=True):
         top = bottom + columns[name] / total
+        height = (top + bottom) / 2
         axes.fill_between(columns.index, bottom, top, color=colour, alpha=0.55, lw=0)
         middle = len(total) // 3
         if top.iloc[middle] - bottom.iloc[middle] > 0.07:
-            axes.text(
-                columns.index[middle], (top + bottom).iloc[middle] / 2, label, ha="center", va="center", fontsize=7
-            )
+            place = columns.index[middle], height.iloc[middle]
+            axes.annotate(label, place, ha="center", va="center", fontsize=7, in_layout=False)
         bottom = top
