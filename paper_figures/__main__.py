@@ -6,7 +6,7 @@ import pkgutil
 import sys
 
 import paper_figures
-from paper_figures.drawing import finish, read, styled
+from paper_figures.drawing import KEY, finish, read, styled
 
 
 def names() -> list[str]:
@@ -19,7 +19,8 @@ def make(name: str, preset: str) -> None:
     """Draw one figure from its saved table."""
     table, verdict = read(name, preset)
     with styled():
-        finish(importlib.import_module(f"paper_figures.{name}").draw(table), name, verdict)
+        module = importlib.import_module(f"paper_figures.{name}")
+        finish(module.draw(table), name, verdict, key=getattr(module, "KEY", KEY))
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from experiments.store import results_root
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe and Ito: safe for colour blindness
+KEY = "lines: theory, markers: simulation with one standard error"  # a figure's own KEY goes before it
 STYLE = Path(__file__).parent / "style.mplstyle"
 
 
@@ -53,12 +54,11 @@ def draw_risk(axes: Axes, table: pd.DataFrame, observable: str = "excess_risk") 
         axes.errorbar(measured.n_features, measured["mean"], yerr=measured["sem"], fmt="o", color=colour, mew=0, lw=0.8)
 
 
-def finish(figure: Figure, name: str, verdict: dict[str, Any]) -> list[Path]:
-    """Note the verdict, write PDF and PNG, the same bytes for the same table, and print path and verdict."""
+def finish(figure: Figure, name: str, verdict: dict[str, Any], *, key: str) -> list[Path]:
+    """Note key and verdict, write PDF and PNG, the same bytes for the same table, and print path and verdict."""
     allowed = max((item["allowed"] for item in verdict["observables"].values()), default=0.0)
     within = f" ({allowed:.0%} allowed)" if allowed else ""
-    legend = f"lines: theory, markers: simulation with one standard error, verdict: {verdict['verdict']}{within}"
-    figure.suptitle(legend, fontsize=6.5, color="0.4")
+    figure.suptitle(f"{key}; verdict: {verdict['verdict']}{within}", fontsize=6.5, color="0.4")
     folder = figures_root()
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.pdf", folder / f"{name}.png"]

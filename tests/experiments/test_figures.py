@@ -16,10 +16,16 @@ VERDICT = {"verdict": "agree", "text": "agree\n  excess_risk: fine", "observable
 
 
 def write_results(folder, name):
-    observables = sorted({*rf.OBSERVABLES.names, *rf.DECOMPOSITION.names})
+    exponents = ("risk", "kernel_bias", "feature_bias", "variance")
+    ratios = ("bias_ratio", "variance_ratio")
+    observables = sorted(
+        {*rf.OBSERVABLES.names, *rf.DECOMPOSITION.names, *ratios, *(f"{term}_exponent" for term in exponents)}
+    )
     rows = [
         {"kind": kind, "n_samples": 64.0, "n_features": width, "ridge": ridge, "observable": observable,
-         "predicted": 1 / width + ridge, "mean": 1 / width + ridge, "sem": 0.01, "count": 10, "failed": 0}
+         "source": 0.3, "width_exponent": min(width, 300) / 150, "ridge_exponent": ridge,
+         "predicted": (1 / width + ridge) * (-1 if observable.endswith("exponent") else 1),
+         "mean": 1 / width + ridge, "sem": 0.01, "count": 10, "failed": 0}
         for kind in ("theory", "simulation") for width in (20.0, 64.0, 200.0, np.inf) for ridge in (0.1, 1.0)
         for observable in observables
     ]  # fmt: skip
