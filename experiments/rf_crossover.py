@@ -1,4 +1,4 @@
-"""Crossover: risk against n bends from the slope of the bias to that of the variance; at the best exponents it does not."""
+"""Crossover: risk against n bends from the slope of the bias to that of the variance, but not at the best exponents."""
 
 from collections.abc import Mapping
 
@@ -10,20 +10,18 @@ from solvable import random_features as rf
 from solvable.observables import Prediction, Record
 from solvable.precision import Array
 
-WORLDS = {  # source -> capacity, noise variance, ridge exponent and width exponent of the bending line
-    0.25: (2.0, 1e-2, 1.8, 1.2),
-    0.6: (2.5, 1e-4, 2.0, 1.2),
-}
+WORLDS = {0.25: (2.0, 1e-2, 1.8), 0.6: (2.5, 1e-4, 2.0)}  # source -> capacity, noise, ridge exponent of the bent line
+WIDTH = 1.2  # wide enough for the best rate
 
 
 def _preset(n_modes: int, sizes: list[int], replicates: int) -> Preset:
     theory, simulation = [], []
-    for source, (capacity, noise, ell, q) in WORLDS.items():
-        best = rf.optimal_exponents(capacity, source)
-        for ridge_exponent, width_exponent in ((ell, q), (best.ridge_exponent, best.width_exponent)):
+    for source, (capacity, noise, bending) in WORLDS.items():
+        best = rf.optimal_exponents(capacity, source, width_exponent=WIDTH)
+        for ridge_exponent in (bending, best.ridge_exponent):
             world = {
                 "capacity": capacity, "source": source, "noise_variance": noise, "n_modes": n_modes,
-                "ridge_exponent": ridge_exponent, "width_exponent": width_exponent,
+                "ridge_exponent": ridge_exponent, "width_exponent": WIDTH,
             }  # fmt: skip
             dense = np.geomspace(0.7 * sizes[0], 4 * sizes[-1], 80)
             theory.append({**world, "n_samples": dense.tolist()})
@@ -69,8 +67,8 @@ EXPERIMENT = Experiment(
     name="rf_crossover",
     summary=__doc__.splitlines()[0],
     model="random_features",
-    presets={"quick": _preset(1024, [16, 40, 100], 96), "paper": _preset(8192, [16, 32, 64, 128, 256, 512], 256)},
+    presets={"quick": _preset(512, [24, 40, 64], 160), "paper": _preset(8192, [16, 32, 64, 128, 256, 512], 256)},
     predict=predict,
     simulate=simulate,
-    compare={"observables": ("excess_risk",), "finite_size": finite_size, "detectable": 0.8},
+    compare={"observables": ("excess_risk",), "finite_size": finite_size, "detectable": 0.6},
 )

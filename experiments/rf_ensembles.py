@@ -54,7 +54,7 @@ EXPERIMENT = Experiment(
     summary=__doc__.splitlines()[0],
     model="random_features",
     presets={
-        "quick": _preset(48, 384, [12, 24, 48, 96, 192], 160),
+        "quick": _preset(48, 384, [12, 24, 48, 120], 160),
         "paper": _preset(200, 1600, [25, 50, 100, 200, 400, 800, 1600], 640),
     },
     predict=predict,

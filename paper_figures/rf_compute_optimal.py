@@ -7,6 +7,8 @@ from matplotlib.figure import Figure
 
 from paper_figures.drawing import COLOURS
 
+SHAPES = (0.25, 0.4, 0.6, 1.0, 1.5)  # of which lines are drawn; the envelope is over all that were computed
+
 
 def draw(table: pd.DataFrame) -> Figure:
     """Draw the figure from the experiment's table."""
@@ -22,10 +24,7 @@ def draw(table: pd.DataFrame) -> Figure:
 
 def _draw_world(axes: Axes, rows: pd.DataFrame) -> None:
     theory, measured = rows[rows.kind == "theory"], rows[rows.kind == "simulation"]
-    counts = theory.groupby("aspect").size()
-    shapes = counts[counts == counts.max()].index[:0].tolist()
-    shapes = sorted(set(theory.aspect.unique()) & {0.25, 0.4, 0.6, 1.0, 1.5}) or shapes
-    for colour, aspect in zip(COLOURS, shapes, strict=False):
+    for colour, aspect in zip(COLOURS, SHAPES, strict=False):
         line, marks = theory[theory.aspect == aspect].sort_values("compute"), measured[measured.aspect == aspect]
         axes.plot(line.compute, line.predicted, color=colour, lw=0.9, label=f"$p = n^{{{aspect:g}}}$")
         axes.errorbar(marks.compute, marks["mean"], yerr=marks["sem"], fmt="o", color=colour, mew=0, lw=0.8)

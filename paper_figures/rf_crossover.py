@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
