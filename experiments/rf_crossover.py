@@ -15,7 +15,8 @@ WIDTH = 1.2  # wide enough for the best rate
 
 
 def _preset(n_modes: int, sizes: list[int], replicates: int) -> Preset:
-    theory, simulation = [], []
+    theory: list[Cell] = []
+    simulation: list[Cell] = []
     for source, (capacity, noise, bending) in WORLDS.items():
         best = rf.optimal_exponents(capacity, source, width_exponent=WIDTH)
         for ridge_exponent in (bending, best.ridge_exponent):

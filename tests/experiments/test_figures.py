@@ -21,9 +21,10 @@ def write_results(folder, name):
     observables = sorted(
         {*rf.OBSERVABLES.names, *rf.DECOMPOSITION.names, *ratios, *(f"{term}_exponent" for term in exponents)}
     )
+    controls = {"n_samples": 64.0, "source": 0.3, "capacity": 1.5, "noise_variance": 0.1}
     rows = [
-        {"kind": kind, "n_samples": 64.0, "n_features": width, "ridge": ridge, "observable": observable,
-         "source": 0.3, "capacity": 1.5, "noise_variance": 0.1, "aspect": ridge, "width_exponent": min(width, 300) / 150, "ridge_exponent": ridge,
+        {"kind": kind, "n_features": width, "ridge": ridge, "observable": observable, **controls,
+         "aspect": ridge, "width_exponent": min(width, 300) / 150, "ridge_exponent": ridge,
          "predicted": (1 / width + ridge) * (-1 if observable.endswith("exponent") else 1),
          "mean": 1 / width + ridge, "sem": 0.01, "count": 10, "failed": 0}
         for kind in ("theory", "simulation") for width in (20.0, 64.0, 200.0, np.inf) for ridge in (0.1, 1.0)
