@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from experiments.store import results_root
 
@@ -56,6 +57,9 @@ def draw_risk(axes: Axes, table: pd.DataFrame, observable: str = "excess_risk") 
 
 def finish(figure: Figure, name: str, verdict: dict[str, Any], *, key: str) -> list[Path]:
     """Note key and verdict, write PDF and PNG, the same bytes for the same table, and print path and verdict."""
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_minor_formatter(NullFormatter())  # powers of ten are labels enough
     allowed = max((item["allowed"] for item in verdict["observables"].values()), default=0.0)
     within = f" ({allowed:.0%} allowed)" if allowed else ""
     figure.suptitle(f"{key}; verdict: {verdict['verdict']}{within}", fontsize=6.5, color="0.4")

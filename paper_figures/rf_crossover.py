@@ -18,7 +18,8 @@ def draw(table: pd.DataFrame) -> Figure:
         capacity = float(rows.capacity.iloc[0])
         axes.set(xscale="log", yscale="log", xlabel="samples, n", ylabel="risk")
         axes.set_title(f"capacity {capacity:g}, source {source:g}", fontsize=8)
-        axes.legend(fontsize=6.5)
+        axes.set_ylim(bottom=0.04 * axes.get_ylim()[0])  # room for the legend below the variances
+        axes.legend(fontsize=6.5, loc="lower left")
     return figure
 
 
