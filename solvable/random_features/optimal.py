@@ -145,7 +145,8 @@ def _minimum(xp: Any, prepared: Any, n: Array, p: Array) -> dict[str, Array]:
     gap = xp.exp(root.value)
     sums = _sums(nodes, lane.floor + gap, lane.floor, xp)
     risk, _, share = _risk(lane, sums, gap, nodes.null_power, xp)
-    at_zero = _risk_at_zero(xp, nodes, lane)
+    # Where it is not taken, this branch must stay finite, or its derivative would be 0 x inf.
+    at_zero = _risk_at_zero(xp, nodes, lane._replace(missing=xp.where(at_edge, lane.missing, 1.0)))
     both_infinite = xp.isinf(n) & xp.isinf(p)
     nothing = xp.sum(nodes.target_power) + nodes.null_power
     per_sample = (lane.floor + gap) * share
@@ -179,7 +180,8 @@ def _lane(xp: Any, nodes: Nodes, noise: Array, n: Array, p: Array) -> _Lane:
     zero = xp.zeros_like(n)
     floor = effective_ridge(nodes, n, p, zero, xp).nu2
     smaller = xp.minimum(n, p)
-    missing = xp.where(nodes.rank < smaller, smaller - xp.where(nodes.rank < smaller, nodes.rank, 0.0), 0.0)
+    full = nodes.rank <= smaller  # at equality too, where the derivative is that from above
+    missing = xp.where(full, smaller - xp.where(full, nodes.rank, 0.0), 0.0)
     return _Lane(n, p, floor, xp.where(xp.isinf(missing), 0.0, missing), zero + noise)
 
 
@@ -200,16 +202,12 @@ def _bracket(
     )
     risks = xp.concatenate([first[..., None], xp.where(inside & (risks > 0), risks, math.inf)], axis=-1)
     places = xp.concatenate([edge[..., None], xp.where(inside, xp.log(safe), edge[..., None])], axis=-1)
-    lowest = xp.argmin(risks, axis=-1)
-    last = places.shape[-1] - 1
-
-    def place(index: Array) -> Array:
-        return xp.take_along_axis(places, xp.clip(index, 0, last)[..., None], axis=-1)[..., 0]
-
-    first_inside = last - xp.sum(inside, axis=-1) + 1
-    low, high, start = place(lowest - 1), place(xp.maximum(lowest + 1, first_inside)), place(lowest)
-    at_end = risks[..., last] <= xp.min(risks, axis=-1)
-    return low, high, start, (lowest == 0) & (slope >= 0), at_end
+    best = xp.min(risks, axis=-1)
+    start = xp.min(xp.where(risks <= best[..., None], places, math.inf), axis=-1)
+    here = start[..., None]
+    low = xp.max(xp.where(places < here, places, edge[..., None]), axis=-1)
+    high = xp.min(xp.where(places > here, places, xp.max(places, axis=-1)[..., None]), axis=-1)
+    return low, high, start, (start == edge) & (slope >= 0), risks[..., -1] <= best
 
 
 def _decline(xp: Any, v: Array, nodes: Nodes, values: tuple[Array, ...]) -> tuple[Array, Array]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from solvable import random_features as rf
 from solvable.errors import ArgumentError
 
+SMALL = rf.Problem.power_law(1.5, 0.4, 0.1, n_modes=100)
 WORLD = rf.Problem.power_law(1.5, 0.4, 0.01, n_modes=800)
 
 
@@ -89,6 +90,15 @@ def test_more_samples_or_features_never_hurt_at_the_best_ridge(world):
     assert np.all(np.diff(risk, axis=1) < 0)
 
 
+@pytest.mark.parametrize("n", [pytest.param(60.0, marks=pytest.mark.slow), 100.0])
+def test_gradient_in_the_callers_precision(n):
+    """A full-rank world of 100 modes, also at n = rank where ridge 0 is singular; float32 if x64 is off."""
+    risk = lambda n: rf.optimal_ridge(SMALL, n_samples=n, n_features=150.0).excess_risk  # noqa: E731  (used thrice)
+    slope = jax.grad(risk)(n)
+    assert float(slope) == pytest.approx(float(risk(n + 0.01) - risk(n - 0.01)) / 0.02, rel=1e-4)
+
+
+@pytest.mark.slow
 @pytest.mark.x64_independent
 def test_traced_values_and_gradients():
     """Reverse mode through the minimum against central differences of the concrete route."""
