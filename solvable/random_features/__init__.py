@@ -11,6 +11,7 @@ from solvable.random_features.features import FeatureMap, erf_features, relu_fea
 from solvable.random_features.optimal import optimal_ridge, risk_curve
 from solvable.random_features.problem import Problem
 from solvable.random_features.scaling import compute_optimal, exponents, optimal_exponents, phase_boundaries
+from solvable.random_features.shift import covariate_shift
 from solvable.random_features.simulation import draw, simulate, simulate_dataset
 from solvable.random_features.theory import OBSERVABLES, predict
 
@@ -20,6 +21,7 @@ __all__ = [
     "FeatureMap",
     "Problem",
     "compute_optimal",
+    "covariate_shift",
     "decompose",
     "draw",
     "erf_features",

@@ -14,6 +14,7 @@ from solvable.observables import Record
 from solvable.precision import Array, as_leaf, is_traced
 from solvable.random_features.path import factor_eigh, factor_svd, ridge_path
 from solvable.random_features.problem import Problem
+from solvable.random_features.shift import metric_on_modes
 from solvable.random_features.theory import OBSERVABLES, check_controls, the_ridge
 from solvable.replicates import Sampling, run
 
@@ -28,6 +29,7 @@ def draw(
     n_samples: int,
     n_features: float,
     ridge: Array,
+    metric: Array | None = None,
     factorisation: str = "svd",
 ) -> dict[str, Array]:
     """Train one model on Gaussian features and return its base observables, exactly.
@@ -42,6 +44,7 @@ def draw(
         n_samples: n, an integer >= 1 (static).
         n_features: p, an integer >= 1, or inf for kernel ridge regression (static).
         ridge: scalar or any shape; all ridges share the draw and one factorisation.
+        metric: weights of the modes in bias and variance, shape (modes,), as in `covariate_shift`; None for 1 each.
         factorisation: "svd", or "eigh" for ridges above about 1e-8 of the trace of Z Z^T (static).
 
     Returns:
@@ -57,22 +60,23 @@ def draw(
     modes, dtype = problem.modes.explicit(), jnp.result_type(float)
     scale = jnp.sqrt(jnp.asarray(modes.eigenvalues, dtype))
     target = jnp.sqrt(jnp.asarray(modes.target_power, dtype))[:, None]
+    weight = jnp.ones_like(scale) if metric is None else jnp.sqrt(jnp.asarray(metric, dtype))
     data_key, feature_key = jax.random.split(key)
     samples = jax.random.normal(data_key, (n_samples, scale.size), dtype)
     if math.isinf(n_features):
         design = samples * scale[None, :]
-        read_out: Callable[[Array], Array] = lambda vt: vt * scale[None, :]  # noqa: E731  (one line, one use)
+        read_out: Callable[[Array], Array] = lambda vt: vt * (scale * weight)[None, :]  # noqa: E731  (one line, one use)
     else:
         features = jax.random.normal(feature_key, (int(n_features), scale.size), dtype) * scale[None, :]
         features = features / math.sqrt(n_features)
         design = samples @ features.T
-        read_out = features.__rmatmul__
+        read_out = (features * weight[None, :]).__rmatmul__
     ridges = jnp.asarray(ridge, dtype)
     values = ridge_path(
         FACTORISATIONS[factorisation](design, samples @ target),
         n_samples=n_samples,
         read_out=read_out,
-        target=target,
+        target=target * weight[:, None],
         noise_variance=jnp.asarray(problem.noise_variance, dtype),
         ridge=ridges.ravel(),
     )
@@ -86,6 +90,7 @@ def simulate(
     n_features: Any = math.inf,
     ridge: Any = None,
     ridge_per_sample: Any = None,
+    metric: Any = None,
     seed: int,
     **sampling: Any,
 ) -> Estimate:
@@ -100,6 +105,7 @@ def simulate(
         n_features: integers >= 1, or inf for kernel ridge regression.
         ridge: finite, >= 0. Give exactly one of `ridge` and `ridge_per_sample`.
         ridge_per_sample: ridge / n_samples.
+        metric: None, or as in `covariate_shift`, which then is what is measured.
         seed: integer >= 0; replicate i depends on (seed, i) alone.
         **sampling: `replicates` or `relative_error` (with `max_replicates`, `watch`), `max_bytes`, `dtype`, `device`,
             as in `solvable.replicates.Sampling`. float32 holds three digits for ridges above 1e-6 n trace(eigenvalues).
@@ -124,11 +130,12 @@ def simulate(
     controls, penalty = integer_controls(n_samples, n_features, ridge, ridge_per_sample, infinite_width=True)
     finite = problem.explicit()
     trace = float(np.sum(finite.modes.explicit().eigenvalues))
+    shifted = {} if metric is None else {"metric": metric_on_modes(problem, metric)}
 
     def one_size(n: int, p: float, ridges: Array) -> Estimate:
         return run(
             draw,
-            {"problem": finite, "ridge": ridges},
+            {"problem": finite, "ridge": ridges, **shifted},
             {"n_samples": n, "n_features": p, "factorisation": _choose(ridges, n * trace, plan)},
             plan,
             declared=OBSERVABLES,
