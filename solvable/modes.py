@@ -16,6 +16,7 @@ import numpy as np
 from solvable.errors import InfiniteWorldError, SpectrumWarning, require
 from solvable.precision import Array, as_leaf, is_traced
 from solvable.quadrature import Nodes, compress, power_law_grid
+from solvable.spectrum_fit import SpectrumFit, fit_spectrum
 
 N_MAX = 1e15  # sample sizes and widths up to which an infinite power law is resolved
 _TAIL_DECADES = 8.5  # the nodes run so far beyond the last resolved mode that its remainder acts as one node
@@ -104,6 +105,29 @@ class Modes:
     def n_modes(self) -> float:
         """Number of modes, those with eigenvalue zero included."""
         return float(np.sum(self.multiplicities))
+
+    def fit_power_law(self, window: tuple[int, int] | None = None, level: float = 0.95) -> SpectrumFit:
+        """Estimate capacity and source, with confidence intervals from how much blocks of modes scatter.
+
+        Args:
+            window: first and last mode to use, counted from 1 in decreasing order of eigenvalue; None for all. Leave
+                out the first few, which rarely follow the law, and, in a spectrum estimated from N points, all beyond
+                N/20.
+            level: coverage of the intervals, in (0, 1).
+
+        Raises:
+            ArgumentError: for a window too short or out of range, or without eigenvalues or target power in a block.
+
+        Example:
+            >>> from solvable import random_features as rf
+            >>> modes = rf.Problem.power_law(capacity=1.5, source=0.4, n_modes=500).modes.explicit()
+            >>> fit = modes.fit_power_law(window=(4, 500))
+            >>> round(fit.capacity, 9), round(fit.source, 9)
+            (1.5, 0.4)
+        """
+        modes = self.explicit()
+        order = np.argsort(-modes.eigenvalues, kind="stable")
+        return fit_spectrum(modes.eigenvalues[order], modes.target_power[order], window, level)
 
     def nodes(self, xp: Any) -> Nodes:
         """Return the nodes of the spectrum: its levels in decreasing order, compressed where there are many."""
