@@ -302,7 +302,7 @@ def test_bad_input_is_named(change, error, message):
         ({"labels": np.ones(4)}, "^labels must be"),
         ({"inputs": np.full((5, 2), np.nan)}, "^inputs must be finite"),
         ({"noise_variance": -1.0}, "^noise_variance must be"),
-        ({"n_features": np.inf}, "^n_features must be finite"),
+        ({"n_features": np.inf}, "^n_features must be integers"),
     ],
 )
 def test_bad_data_sets_are_named(change, message):
