@@ -22,6 +22,7 @@ N_MAX = 1e15  # sample sizes and widths up to which an infinite power law is res
 _TAIL_DECADES = 8.5  # the nodes run so far beyond the last resolved mode that its remainder acts as one node
 _TRACED_CAPACITIES = (1.02, 8.0)  # a grid for a capacity not known in advance serves this range
 _LARGEST_SIZE = 2.0**1000
+_LARGEST_EXPLICIT = 1e8  # modes that are written out one by one
 _COMPRESSED_ABOVE = 256  # levels beyond which a finite spectrum is compressed for the predictors
 
 
@@ -159,6 +160,10 @@ class Modes:
             return self
         whole = self.multiplicities == np.round(self.multiplicities)
         require(bool(np.all(whole)), "multiplicities", "integers in a simulator", self.multiplicities)
+        few = float(np.sum(self.multiplicities)) <= _LARGEST_EXPLICIT
+        require(
+            few, "multiplicities", f"at most {_LARGEST_EXPLICIT:g} in all in a simulator", np.sum(self.multiplicities)
+        )
         counts = self.multiplicities.astype(np.int64)
         shares = self.target_power / np.maximum(counts, 1)
         return Modes.from_arrays(np.repeat(self.eigenvalues, counts), np.repeat(shares, counts))

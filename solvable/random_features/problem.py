@@ -1,6 +1,7 @@
 """The world of random-features ridge regression: a spectrum, a target on it, and label noise."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from solvable.errors import require
 from solvable.modes import Modes, PowerLawModes
 from solvable.precision import Array, as_leaf, is_traced
+from solvable.random_features.sphere import N_LEVELS, sphere_levels, sphere_spectrum
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=("modes", "noise_variance"), meta_fields=())
@@ -99,6 +101,41 @@ class Problem:
             200.0
         """
         return cls(Modes.from_kernel(kernel_matrix, labels), _noise(noise_variance))
+
+    @classmethod
+    def sphere(
+        cls,
+        activation: str | Callable[[Array], Array],
+        dimension: int,
+        level_power: Any,
+        noise_variance: Any = 0.0,
+    ) -> "Problem":
+        """Nonlinear features activation(<x, w>/sqrt(d)) of inputs and weights uniform on the sphere of radius sqrt(d).
+
+        Args:
+            activation: "relu", "tanh", "erf", or an elementwise function of NumPy arrays.
+            dimension: d, an integer >= 3.
+            level_power: power of the target in the spherical harmonics of degree 0, 1, ..., shape (levels,), at most
+                64 entries; finite, >= 0.
+            noise_variance: finite, >= 0.
+
+        Raises:
+            ArgumentError: outside these domains.
+
+        The levels have the multiplicities of the harmonics; degrees of 64 and more are one level of very many modes,
+        which act as a ridge. The theory is exact for large d, and an approximation for d of a few.
+
+        Example:
+            >>> from solvable import random_features as rf
+            >>> problem = rf.Problem.sphere("relu", 30, [0.25, 1.0, 0.49, 0.09], noise_variance=0.1)
+            >>> float(rf.predict(problem, n_samples=300, n_features=100, ridge=0.1).bias.round(5))
+            0.79313
+        """
+        power = np.asarray(level_power, dtype=np.float64)
+        few = power.ndim == 1 and 0 < power.size <= N_LEVELS
+        require(few, "level_power", f"one-dimensional with 1 to {N_LEVELS} entries", power.shape)
+        eigenvalues, target, counts = sphere_levels(sphere_spectrum(activation, dimension), power)
+        return cls.from_arrays(eigenvalues, target, noise_variance, multiplicities=counts)
 
     @property
     def n_modes(self) -> float:
