@@ -160,10 +160,8 @@ class Modes:
             return self
         whole = self.multiplicities == np.round(self.multiplicities)
         require(bool(np.all(whole)), "multiplicities", "integers in a simulator", self.multiplicities)
-        few = float(np.sum(self.multiplicities)) <= _LARGEST_EXPLICIT
-        require(
-            few, "multiplicities", f"at most {_LARGEST_EXPLICIT:g} in all in a simulator", np.sum(self.multiplicities)
-        )
+        wanted = f"at most {_LARGEST_EXPLICIT:g} in all in a simulator"
+        require(self.n_modes <= _LARGEST_EXPLICIT, "multiplicities", wanted, self.n_modes)
         counts = self.multiplicities.astype(np.int64)
         shares = self.target_power / np.maximum(counts, 1)
         return Modes.from_arrays(np.repeat(self.eigenvalues, counts), np.repeat(shares, counts))

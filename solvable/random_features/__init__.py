@@ -13,6 +13,7 @@ from solvable.random_features.problem import Problem
 from solvable.random_features.scaling import compute_optimal, exponents, optimal_exponents, phase_boundaries
 from solvable.random_features.shift import covariate_shift
 from solvable.random_features.simulation import draw, simulate, simulate_dataset
+from solvable.random_features.sphere_simulation import simulate_sphere
 from solvable.random_features.theory import OBSERVABLES, predict
 
 __all__ = [
@@ -35,4 +36,5 @@ __all__ = [
     "simulate",
     "simulate_dataset",
     "simulate_decomposition",
+    "simulate_sphere",
 ]

@@ -50,12 +50,54 @@ def factor_eigh(design: Array, labels: Array) -> Factors:
     return _with_scores(s, (design @ known) / scale[None, :], known.T, labels)
 
 
+class Population(NamedTuple):
+    """How functions with coefficients in the right singular basis fare on the population.
+
+    Attributes:
+        error: maps coefficients, shape (ridges, m, outputs), to mean squared errors, shape (ridges,).
+        spread: mean squares of the functions of the m basis vectors, shape (m,).
+    """
+
+    error: Callable[[Array], Array]
+    spread: Array
+
+
+def expanded(functions: Array, target: Array) -> Population:
+    """Population of functions given in a basis where the squared norm is the population mean square.
+
+    Args:
+        functions: those of the m basis vectors, shape (m, modes).
+        target: shape (modes, outputs).
+    """
+
+    def error(coefficients: Array) -> Array:
+        learned = jnp.einsum("rmo,mk->rko", coefficients, functions)
+        return jnp.sum((target[None] - learned) ** 2, axis=(1, 2))
+
+    return Population(error, jnp.sum(functions**2, axis=1))
+
+
+def quadratic(moment: Array, cross: Array, power: Array) -> Population:
+    """Population known by second moments alone, for one output.
+
+    Args:
+        moment: mean products of the functions of the m basis vectors, shape (m, m).
+        cross: their mean products with the target, shape (m,).
+        power: mean square of the target.
+    """
+
+    def error(coefficients: Array) -> Array:
+        weights = coefficients[:, :, 0]
+        return power - 2 * weights @ cross + jnp.sum((weights @ moment) * weights, axis=1)
+
+    return Population(error, jnp.diag(moment))
+
+
 def ridge_path(
     factors: Factors,
+    population: Population,
     *,
     n_samples: int,
-    read_out: Callable[[Array], Array],
-    target: Array,
     noise_variance: Array,
     ridge: Array,
 ) -> dict[str, Array]:
@@ -63,10 +105,8 @@ def ridge_path(
 
     Args:
         factors: factored design and noiseless labels.
+        population: what the trained functions are judged on.
         n_samples: n.
-        read_out: maps coefficient vectors, shape (m, p), to functions, shape (m, modes), in a basis where the squared
-            norm of a function is its population mean square.
-        target: the target in that basis, shape (modes, outputs).
         noise_variance: label-noise variance, summed over outputs.
         ridge: shape (ridges,), >= 0.
 
@@ -80,13 +120,11 @@ def ridge_path(
     missed = jnp.where(alive, penalty / jnp.where(alive, s * s + penalty, 1.0), 1.0)
     power = jnp.sum(scores**2, axis=1) + noise_variance  # of the noisy labels, per direction
     beyond = factors.outside + noise_variance * (n_samples - s.size)
-    functions = read_out(factors.vt)
-    learned = jnp.einsum("rm,mo,mk->rko", inverse, scores, functions)
     residual = missed**2 @ power + beyond
     degrees_of_freedom = jnp.sum(inverse * s, axis=1)
     return {
-        "bias": jnp.sum((target[None] - learned) ** 2, axis=(1, 2)),
-        "variance": noise_variance * (inverse**2 @ jnp.sum(functions**2, axis=1)),
+        "bias": population.error(inverse[:, :, None] * scores[None]),
+        "variance": noise_variance * (inverse**2 @ population.spread),
         "train_error": residual / n_samples,
         "gcv": _gcv(s, penalty, missed, power, beyond, n_samples),
         "squared_norm": inverse**2 @ power,

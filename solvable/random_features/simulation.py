@@ -12,7 +12,7 @@ from solvable.errors import require
 from solvable.estimate import Estimate, Moments
 from solvable.observables import Record
 from solvable.precision import Array, as_leaf, is_traced
-from solvable.random_features.path import factor_eigh, factor_svd, ridge_path
+from solvable.random_features.path import expanded, factor_eigh, factor_svd, ridge_path
 from solvable.random_features.problem import Problem
 from solvable.random_features.shift import metric_on_modes
 from solvable.random_features.theory import OBSERVABLES, check_controls, the_ridge
@@ -72,11 +72,11 @@ def draw(
         design = samples @ features.T
         read_out = (features * weight[None, :]).__rmatmul__
     ridges = jnp.asarray(ridge, dtype)
+    factors = FACTORISATIONS[factorisation](design, samples @ target)
     values = ridge_path(
-        FACTORISATIONS[factorisation](design, samples @ target),
+        factors,
+        expanded(read_out(factors.vt), target * weight[:, None]),
         n_samples=n_samples,
-        read_out=read_out,
-        target=target * weight[:, None],
         noise_variance=jnp.asarray(problem.noise_variance, dtype),
         ridge=ridges.ravel(),
     )
@@ -232,11 +232,11 @@ def _draw_dataset(
     require(features.shape == wanted, "features_map", f"a function that returns shape {wanted}", features.shape)
     chosen = jax.random.randint(data_key, (n_samples,), 0, len(inputs))
     scale = 1 / math.sqrt(len(inputs))
+    factors = factor_svd(features[chosen], labels[chosen])
     return ridge_path(
-        factor_svd(features[chosen], labels[chosen]),
+        factors,
+        expanded(factors.vt @ (scale * features.T), scale * labels),
         n_samples=n_samples,
-        read_out=(scale * features.T).__rmatmul__,
-        target=scale * labels,
         noise_variance=noise_variance,
         ridge=ridge,
     )

@@ -4,8 +4,8 @@ By rotation invariance the eigenfunctions are the spherical harmonics. All of de
 
     xi_k = E_u[activation(sqrt(d) u) P_k(u)],      u with density proportional to (1 - u^2)^((d-3)/2) on [-1, 1],
 
-P_k the Legendre polynomial in dimension d with P_k(1) = 1, and there are N_k of them (arXiv:2405.15699 treats the model;
-the equations are classical).
+P_k the Legendre polynomial in dimension d with P_k(1) = 1, and there are N_k of them (the model of
+arXiv:2405.15699; the equations are classical).
 """
 
 import math
@@ -69,14 +69,13 @@ def sphere_spectrum(
         >>> (spectrum.coefficients[:3] ** 2).round(9).tolist(), spectrum.multiplicities[:3].tolist()
         ([0.161829255, 0.008333333, 0.000168397], [1.0, 30.0, 464.0])
     """
-    whole = isinstance(dimension, (int, np.integer)) and dimension >= 3
-    require(whole, "dimension", "an integer >= 3", dimension)
+    require(dimension == math.floor(dimension) and dimension >= 3, "dimension", "an integer >= 3", dimension)
     u, weights = _quadrature(int(dimension))
     values = np.asarray(_function(activation)(math.sqrt(dimension) * u), dtype=np.float64)
     good = values.shape == u.shape and bool(np.isfinite(values).all()) and bool(np.any(values != 0))
     require(good, "activation", "elementwise, finite and not zero everywhere", activation)
     weighted, total = weights * values, float(weights @ values**2)
-    coefficients = np.array([weighted @ polynomial for polynomial in _polynomials(u, int(dimension), n_levels)])
+    coefficients = np.array([weighted @ polynomial for polynomial in polynomials(u, int(dimension), n_levels)])
     counts = np.array([_multiplicity(k, int(dimension)) for k in range(n_levels)])
     noise = counts * coefficients**2 < _ROUNDING * total
     coefficients[noise] = 0.0
@@ -112,13 +111,13 @@ def _quadrature(dimension: int) -> tuple[Array, Array]:
     return np.concatenate([height, -height]), np.concatenate([density, density]) / (2 * density.sum())
 
 
-def _polynomials(u: Array, dimension: int, count: int) -> list[Array]:
+def polynomials(u: Array, dimension: int, count: int) -> list[Array]:
     """Legendre polynomials in dimension d: (k + d - 2) P_{k+1} = (2k + d - 2) u P_k - k P_{k-1}."""
-    polynomials = [np.ones_like(u), u]
+    found = [u * 0 + 1, u]
     for k in range(1, count - 1):
-        upper = (2 * k + dimension - 2) * u * polynomials[k] - k * polynomials[k - 1]
-        polynomials.append(upper / (k + dimension - 2))
-    return polynomials[:count]
+        upper = (2 * k + dimension - 2) * u * found[k] - k * found[k - 1]
+        found.append(upper / (k + dimension - 2))
+    return found[:count]
 
 
 def _multiplicity(degree: int, dimension: int) -> float:

@@ -21,7 +21,7 @@ def write_results(folder, name):
     observables = sorted(
         {*rf.OBSERVABLES.names, *rf.DECOMPOSITION.names, *ratios, *(f"{term}_exponent" for term in exponents)}
     )
-    controls = {"n_samples": 64.0, "source": 0.3, "capacity": 1.5, "noise_variance": 0.1}
+    controls = {"n_samples": 64.0, "source": 0.3, "capacity": 1.5, "noise_variance": 0.1, "dimension": 5.0}
     rows = [
         {"kind": kind, "n_features": width, "ridge": ridge, "observable": observable, **controls,
          "aspect": ridge, "width_exponent": min(width, 300) / 150, "ridge_exponent": ridge,

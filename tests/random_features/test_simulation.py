@@ -10,7 +10,7 @@ import pytest
 from solvable import compare
 from solvable import random_features as rf
 from solvable.errors import ArgumentError, InfiniteWorldError, MemoryLimitError
-from solvable.random_features.path import factor_eigh, factor_svd, ridge_path
+from solvable.random_features.path import expanded, factor_eigh, factor_svd, ridge_path
 
 WORLD = rf.Problem.power_law(1.5, 0.4, 0.01, n_modes=120)
 
@@ -43,11 +43,11 @@ def test_one_draw_is_textbook_ridge_regression(factor, n, p, outputs):
     ridges = np.array([0.3, 2.0, 100.0])
     with jax.enable_x64(True):
         arrays = [jnp.asarray(v) for v in (design, labels, features, target, ridges)]
+        factors = factor(*arrays[:2])
         path = ridge_path(
-            factor(*arrays[:2]),
+            factors,
+            expanded(factors.vt @ arrays[2].T, arrays[3]),
             n_samples=n,
-            read_out=arrays[2].T.__rmatmul__,
-            target=arrays[3],
             noise_variance=jnp.asarray(0.7),
             ridge=arrays[4],
         )
@@ -235,11 +235,11 @@ def test_float32_singular_values_keep_three_digits_at_small_ridge():
     for dtype in (np.float32, np.float64):
         with jax.enable_x64(dtype == np.float64):
             one = lambda v, dtype=dtype: jnp.asarray(v, dtype)  # noqa: E731  (a cast, used five times below)
+            factors = factor_svd(one(design), one(labels))
             path = ridge_path(
-                factor_svd(one(design), one(labels)),
+                factors,
+                expanded(factors.vt, one(np.zeros((30, 1)))),
                 n_samples=40,
-                read_out=lambda v: v,
-                target=one(np.zeros((30, 1))),
                 noise_variance=one(0.1),
                 ridge=one([ridge]),
             )

@@ -2,11 +2,15 @@
 
 import math
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from solvable import compare
 from solvable import random_features as rf
 from solvable.errors import ArgumentError
+from solvable.random_features import sphere, sphere_simulation
 from solvable.random_features.sphere import sphere_spectrum
 
 pytestmark = pytest.mark.x64_independent
@@ -101,3 +105,65 @@ def test_a_gaussian_simulator_refuses_so_many_modes():
     problem = rf.Problem.sphere("relu", 30, [1.0])
     with pytest.raises(ArgumentError, match="multiplicities must be at most"):
         rf.simulate(problem, n_samples=10, n_features=10, ridge=0.1, seed=0, replicates=2)
+
+
+def test_population_risk_is_exact(test_seed):
+    """The closed-form risk of a trained model against a large test set: within five standard errors of the latter."""
+    dimension, n, p, key = 6, 30, 40, jax.random.key(test_seed)
+    spectrum, power = sphere_spectrum("tanh", dimension), np.zeros(64)
+    power[:4] = (0.2, 1.0, 0.0, 0.5)
+    with jax.enable_x64(True):
+        arrays = [jnp.asarray(v) for v in (spectrum.coefficients, spectrum.multiplicities, spectrum.rest, power)]
+        values = sphere_simulation._draw(
+            key, **dict(zip(("coefficients", "counts", "rest", "power"), arrays, strict=True)),
+            noise_variance=jnp.asarray(0.0), ridge=jnp.asarray([0.01]), activation="tanh", dimension=dimension,
+            n_samples=n, n_features=p,
+        )  # fmt: skip
+        keys = jax.random.split(key, 3)
+        x, w, theta = (
+            np.asarray(sphere_simulation._on_sphere(k, m, dimension)) for k, m in zip(keys, (n, p, 1), strict=True)
+        )
+        fresh = np.asarray(sphere_simulation._on_sphere(jax.random.key(test_seed + 1), 200_000, dimension))
+
+    def target(points):
+        polynomials = sphere.polynomials(points @ theta[0], dimension, 64)
+        return sum(np.sqrt(c * m) * q for c, m, q in zip(power, spectrum.multiplicities, polynomials, strict=True))
+
+    design, test = (np.tanh(points @ w.T * math.sqrt(dimension)) / math.sqrt(p) for points in (x, fresh))
+    trained = np.linalg.solve(design.T @ design + 0.01 * np.eye(p), design.T @ target(x))
+    errors = (test @ trained - target(fresh)) ** 2
+    assert abs(float(values["bias"][0]) - errors.mean()) < 5 * errors.std() / math.sqrt(len(errors))
+
+
+def test_simulation_agrees(test_seed):
+    """ReLU in 30 dimensions, biases of 30% found; and in 5 dimensions at small ridge the theory is visibly off."""
+    world, controls = ("relu", 30, [0.25, 1.0, 0.25], 0.1), {"n_samples": 100, "n_features": 80, "ridge": [0.1, 1.0]}
+    measured = rf.simulate_sphere(*world, **controls, seed=test_seed, replicates=256)
+    theory = rf.predict(rf.Problem.sphere(*world), **controls)
+    allowance = dict.fromkeys(rf.OBSERVABLES.names, 4 / 80)
+    verdict = compare(theory, measured, finite_size=allowance, detectable=0.3)
+    assert verdict, verdict
+    narrow, sizes = ("relu", 5, [0.25, 1.0, 0.25], 0.1), {"n_samples": 60, "n_features": 240, "ridge": 1e-6}
+    off = compare(
+        rf.predict(rf.Problem.sphere(*narrow), **sizes),
+        rf.simulate_sphere(*narrow, **sizes, seed=test_seed, replicates=128),
+        finite_size={"variance": 1.3 / 60},
+    )
+    assert off.comparisons["variance"].disagrees
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("world", "p", "ridge", "expected"),
+    [
+        (("relu", 30, (0.25, 1, 0.49, 0.09)), 100, 0.1, {"bias": (0.78189, 0.011), "variance": (0.023405, 3.1e-5)}),
+        (("relu", 30, (0.25, 1, 0.49, 0.09)), 900, 0.0, {"bias": (0.61074, 0.012), "variance": (0.12852, 2.1e-4)}),
+        (("relu", 5, (0.25, 1, 0.49, 0.09)), 900, 1e-6, {"bias": (0.23013, 0.0061), "variance": (0.15397, 8e-4)}),
+        (("tanh", 30, (0, 1, 0, 0.25)), 900, 0.1, {"bias": (0.27773, 0.0018), "variance": (0.011556, 1.2e-5)}),
+    ],
+)
+def test_published_monte_carlo_rows(world, p, ridge, expected, test_seed):
+    """Two simulations of the same mean, n = 300, noise variance 0.1."""
+    ours = rf.simulate_sphere(*world, 0.1, n_samples=300, n_features=p, ridge=ridge, seed=test_seed, replicates=32)
+    pooled = {name: (ours.mean[name], np.hypot(ours.sem[name], sem)) for name, (_, sem) in expected.items()}
+    assert compare({name: mean for name, (mean, _) in expected.items()}, pooled, detectable=0.5)
