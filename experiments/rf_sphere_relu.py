@@ -1,4 +1,4 @@
-"""Nonlinear features on the sphere: ReLU in 30 dimensions follows the theory, in 5 dimensions at small ridge it does not."""
+"""ReLU features on the sphere: in 30 dimensions they follow the theory, in 5 at small ridge visibly not."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from solvable.observables import Prediction, Record
 from solvable.precision import Array
 
 DIMENSIONS = (30, 5)
-RIDGES = [1e-3, 1e-1]
+RIDGES = [1e-6, 1e-1]
 LEVEL_POWER, NOISE = [0.25, 1.0, 0.49], 0.1
 
 
@@ -45,9 +45,13 @@ def simulate(cell: Cell) -> Estimate:
 
 
 def allowance(controls: Mapping[str, Array]) -> Mapping[str, Array]:
-    """3 / min(n, p) for finite size, and in 5 dimensions 40% for features that are not Gaussian: the figure shows them."""
+    """3 / min(n, p) for finite size; in 5 dimensions 30% more, as features are not Gaussian: the figure shows the gap.
+
+    The spread over target directions is large in 5 dimensions, and the bias is measured less well than the variance.
+    """
     size = np.minimum(controls["n_samples"], controls["n_features"])
-    return {"excess_risk": 3.0 / size + np.where(controls["dimension"] < 10, 0.4, 0.0)}
+    allowed = 3.0 / size + np.where(controls["dimension"] < 10, 0.3, 0.0)
+    return {"excess_risk": allowed, "variance": allowed}
 
 
 EXPERIMENT = Experiment(
@@ -55,10 +59,10 @@ EXPERIMENT = Experiment(
     summary=__doc__.splitlines()[0],
     model="random_features",
     presets={
-        "quick": _preset(80, [24, 48, 160, 320], 96),
+        "quick": _preset(80, [32, 160, 320], 128),
         "paper": _preset(300, [60, 120, 200, 600, 1200, 3000], 192),
     },
     predict=predict,
     simulate=simulate,
-    compare={"observables": ("excess_risk",), "finite_size": allowance, "detectable": 0.8},
+    compare={"observables": ("excess_risk", "variance"), "finite_size": allowance, "detectable": 1.0},
 )

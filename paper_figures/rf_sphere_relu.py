@@ -1,4 +1,4 @@
-"""ReLU features on the sphere: risk against width above, relative gap of the measurement below, one column per dimension."""
+"""ReLU features on the sphere: risk against width above, relative gap of the variance below, a column per dimension."""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -14,7 +14,7 @@ def draw(table: pd.DataFrame) -> Figure:
     columns = sorted(table.groupby("dimension"), key=lambda item: -item[0])
     for (risk, gap), (dimension, rows) in zip(panels.T, columns, strict=False):
         draw_risk(risk, rows)
-        measured = rows[(rows.kind == "simulation") & (rows.observable == "excess_risk")]
+        measured = rows[(rows.kind == "simulation") & (rows.observable == "variance")]
         for colour, _, marks in by_ridge(measured):
             relative, error = 100 * (marks["mean"] / marks.predicted - 1), 100 * marks["sem"] / marks.predicted
             gap.errorbar(marks.n_features, relative, yerr=error, fmt="o", color=colour, mew=0, lw=0.8)
@@ -23,6 +23,6 @@ def draw(table: pd.DataFrame) -> Figure:
         risk.set(xscale="log", yscale="log")
         gap.set_xlabel(f"features, p  (n = {n})")
     panels[0, 0].set_ylabel("excess risk")
-    panels[1, 0].set_ylabel("gap (%)")
-    panels[0, 1].legend(title="ridge", title_fontsize=8)
+    panels[1, 0].set_ylabel("variance\ngap (%)")
+    panels[0, 0].legend(title="ridge", title_fontsize=8, loc="upper left")
     return figure

@@ -80,7 +80,7 @@ def simulate_sphere(
         "coefficients": spectrum.coefficients,
         "counts": spectrum.multiplicities,
         "rest": as_leaf(spectrum.rest),
-        "power": np.pad(np.asarray(level_power, dtype=float), (0, len(spectrum.coefficients) - len(level_power))),
+        "power": np.asarray(level_power, dtype=np.float64),
         "noise_variance": noise,
     }
 
@@ -121,9 +121,9 @@ def _draw(
     overlaps = inputs @ weights.T * math.sqrt(dimension)  # <x, w>/sqrt(d) of vectors of length sqrt(d)
     design = function(overlaps) / math.sqrt(n_features)
     require(design.shape == overlaps.shape, "activation", "elementwise", design.shape)
-    amplitude = jnp.sqrt(power * counts)
+    amplitude = jnp.sqrt(power * counts[: power.size])
     labels = _series(amplitude, inputs @ direction[0], dimension)
-    cross = _series(amplitude * coefficients, weights @ direction[0], dimension) / math.sqrt(n_features)
+    cross = _series(amplitude * coefficients[: power.size], weights @ direction[0], dimension) / math.sqrt(n_features)
     kernel = _kernel(activation, weights, counts * coefficients**2, rest, dimension) / n_features
     factors = factor_svd(design, labels[:, None])
     moment = factors.vt @ kernel @ factors.vt.T
