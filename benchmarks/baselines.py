@@ -140,6 +140,12 @@ def random_numbers(key, x, power, *, n: int, p: int) -> Any:
     return jnp.sum(samples) + jnp.sum(features) + jnp.sum(labels)
 
 
+def relu_kernel(overlaps):
+    """Population mean of products of ReLU features, whose weights have these cosines."""
+    cosine = np.clip(overlaps, -1, 1)
+    return (np.sqrt(1 - cosine**2) + cosine * (np.pi - np.arccos(cosine))) / (2 * np.pi)
+
+
 def over_replicates(draw):
     """Compile a function of (seed, ...) that runs one replicate after another, keyed as the library does."""
 
