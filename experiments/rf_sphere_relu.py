@@ -47,11 +47,12 @@ def simulate(cell: Cell) -> Estimate:
 def allowance(controls: Mapping[str, Array]) -> Mapping[str, Array]:
     """3 / min(n, p) for finite size; in 5 dimensions 30% more, as features are not Gaussian: the figure shows the gap.
 
-    The spread over target directions is large in 5 dimensions, and the bias is measured less well than the variance.
+    Only the variance is judged: the bias spreads so much over target directions in 5 dimensions that a verdict on it
+    would say little.
     """
     size = np.minimum(controls["n_samples"], controls["n_features"])
     allowed = 3.0 / size + np.where(controls["dimension"] < 10, 0.3, 0.0)
-    return {"excess_risk": allowed, "variance": allowed}
+    return {"variance": allowed}
 
 
 EXPERIMENT = Experiment(
@@ -64,5 +65,5 @@ EXPERIMENT = Experiment(
     },
     predict=predict,
     simulate=simulate,
-    compare={"observables": ("excess_risk", "variance"), "finite_size": allowance, "detectable": 1.0},
+    compare={"observables": ("variance",), "finite_size": allowance, "detectable": 0.5},
 )

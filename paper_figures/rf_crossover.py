@@ -1,4 +1,4 @@
-"""Risk against n along two pairs of exponents: a line that bends, and the best one; slopes of the law beside them."""
+"""Risk against n along two pairs of exponents: a line that bends, and the best one; bias dotted, variance dashed."""
 
 from fractions import Fraction
 

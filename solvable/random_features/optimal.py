@@ -18,7 +18,13 @@ from solvable.observables import Prediction, Record
 from solvable.precision import Array, by_rows, map_lanes, weighted_sum
 from solvable.quadrature import Nodes
 from solvable.random_features.problem import Problem
-from solvable.random_features.theory import OBSERVABLES, check_controls, closed_form_at, nodes_and_noise
+from solvable.random_features.theory import (
+    OBSERVABLES,
+    check_controls,
+    check_resolution,
+    closed_form_at,
+    nodes_and_noise,
+)
 from solvable.ridge import EffectiveRidge, effective_ridge, feature_shares, gaps, ratio
 from solvable.roots import decreasing_root
 
@@ -67,6 +73,7 @@ def optimal_ridge(problem: Problem, *, n_samples: Any, n_features: Any = math.in
 
     Raises:
         ArgumentError: outside these domains.
+        ResolutionError: as in `predict`.
 
     The risk is scanned over all nu2 before it is minimised, because it may have several minima. Relative errors are
     about 1e-12 in the risk; in the ridge they are larger where the minimum is flat. Traced arguments give traced
@@ -81,7 +88,9 @@ def optimal_ridge(problem: Problem, *, n_samples: Any, n_features: Any = math.in
     """
     sizes = {"n_samples": n_samples, "n_features": n_features}
     check_controls(sizes)
-    return Record(map_lanes(_minimum, _with_scan, problem, (n_samples, n_features)))
+    values = map_lanes(_minimum, _with_scan, problem, (n_samples, n_features))
+    check_resolution(values.pop("unresolved"))
+    return Record(values)
 
 
 def risk_curve(problem: Problem, *, n_samples: Any, n_features: Any = math.inf, points: int = 200) -> Prediction:
@@ -101,6 +110,7 @@ def risk_curve(problem: Problem, *, n_samples: Any, n_features: Any = math.inf, 
 
     Raises:
         ArgumentError: outside these domains.
+        ResolutionError: as in `predict`.
 
     Example:
         >>> from solvable import random_features as rf
@@ -116,6 +126,7 @@ def risk_curve(problem: Problem, *, n_samples: Any, n_features: Any = math.inf, 
     )
     lanes = (n[..., None], p[..., None], np.arange(float(points)) / (points - 1))
     values = map_lanes(_on_curve, _with_scan, problem, lanes)
+    check_resolution(values.pop("unresolved"))
     controls = Record({"n_samples": lanes[0], "n_features": lanes[1], "ridge": values.pop("ridge")})
     diagnostics = Record({name: values.pop(name) for name in ("nu1", "nu2", "residual")})
     observables = OBSERVABLES.complete(values, {"noise_variance": problem.noise_variance})
@@ -153,13 +164,15 @@ def _minimum(xp: Any, prepared: Any, n: Array, p: Array) -> dict[str, Array]:
     finite_n = xp.where(xp.isinf(n), 1.0, n)  # a ridge beside infinitely many samples is infinite, unless it is 0
     zero = at_edge | both_infinite
     per_sample = xp.where(zero, 0.0, xp.where(at_end, math.inf, per_sample))
+    nu2 = xp.where(zero, xp.where(both_infinite, 0.0, lane.floor), lane.floor + gap)
     return {
         "ridge": xp.where(xp.isinf(n) & (per_sample > 0), math.inf, per_sample * finite_n),
         "ridge_per_sample": per_sample,
         "excess_risk": xp.where(
             both_infinite, nodes.null_power, xp.where(at_edge, at_zero, xp.where(at_end, nothing, risk))
         ),
-        "nu2": xp.where(zero, xp.where(both_infinite, 0.0, lane.floor), lane.floor + gap),
+        "nu2": nu2,
+        "unresolved": (nu2 < nodes.resolution) & ~both_infinite,
     }
 
 
@@ -172,7 +185,6 @@ def _on_curve(xp: Any, prepared: Any, n: Array, p: Array, place: Array) -> dict[
     sample_gap, feature_gap = gaps(gap * _sums(nodes, nu2, lane.floor, xp).rise + lane.missing, n, p, xp)
     solved = EffectiveRidge(nu2, sample_gap, feature_gap, xp.zeros_like(nu2))
     values = closed_form_at(xp, (nodes, noise), solved, n, p)
-    values.pop("unresolved")
     return {**values, "ridge": n * nu2 * sample_gap * feature_gap}
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solvable import random_features as rf
-from solvable.errors import ArgumentError
+from solvable.errors import ArgumentError, ResolutionError
 
 SMALL = rf.Problem.power_law(1.5, 0.4, 0.1, n_modes=100)
 WORLD = rf.Problem.power_law(1.5, 0.4, 0.01, n_modes=800)
@@ -151,3 +151,11 @@ def test_bad_input_is_refused():
         rf.optimal_ridge(WORLD, n_samples=0)
     with pytest.raises(ArgumentError, match="points must be an integer >= 3"):
         rf.risk_curve(WORLD, n_samples=10, points=2)
+
+
+@pytest.mark.x64_independent
+def test_unresolved_minima_are_refused():
+    world = rf.Problem.power_law(1.5, 0.4, 0.0)
+    for function in (rf.optimal_ridge, rf.risk_curve):
+        with pytest.raises(ResolutionError, match="not resolved"):
+            function(world, n_samples=1e17)
