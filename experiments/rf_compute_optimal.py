@@ -1,9 +1,8 @@
 """Compute-optimal frontier: risk at the best ridge against compute n p, for several shapes, and their envelope."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
+from experiments.equivalents import over_smallest_size
 from experiments.sweep import Cell, Experiment, Preset
 from solvable import Estimate
 from solvable import random_features as rf
@@ -13,6 +12,9 @@ from solvable.precision import Array
 CAPACITY, SOURCE = 2.0, 0.4
 NOISES = (0.0, 0.1)
 ASPECTS = [0.25, 0.4, 0.6, 1.0, 1.5]  # log p / log n
+
+# The equivalent's relative error, C / min(n, p), with the constant measured for `rf_double_descent`.
+FINITE_SIZE = over_smallest_size(1.5, ("excess_risk",))
 
 
 def _preset(n_modes: int, budgets: list[float], replicates: int) -> Preset:
@@ -55,12 +57,6 @@ def simulate(cell: Cell) -> Estimate:
     return rf.simulate(_problem(cell), **_controls(cell), seed=cell["seed"], replicates=cell["replicates"])
 
 
-def finite_size(controls: Mapping[str, Array]) -> Mapping[str, Array]:
-    """The equivalent's relative error, C / min(n, p), with the constant measured for `rf_double_descent`."""
-    size = np.minimum(controls["n_samples"], controls["n_features"])
-    return {"excess_risk": 1.5 / size}
-
-
 EXPERIMENT = Experiment(
     name="rf_compute_optimal",
     summary=__doc__.splitlines()[0],
@@ -68,5 +64,5 @@ EXPERIMENT = Experiment(
     presets={"quick": _preset(512, [1000.0, 4000.0, 12000.0], 96), "paper": _preset(8192, [1e3, 1e4, 1e5], 256)},
     predict=predict,
     simulate=simulate,
-    compare={"observables": ("excess_risk",), "finite_size": finite_size, "detectable": 0.6},
+    compare={"observables": ("excess_risk",), "finite_size": FINITE_SIZE, "detectable": 0.6},
 )

@@ -1,9 +1,8 @@
 """Crossover: risk against n bends from the slope of the bias to that of the variance, but not at the best exponents."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
+from experiments.equivalents import over_smallest_size
 from experiments.sweep import Cell, Experiment, Preset
 from solvable import Estimate
 from solvable import random_features as rf
@@ -12,6 +11,9 @@ from solvable.precision import Array
 
 WORLDS = {0.25: (2.0, 1e-2, 1.8), 0.6: (2.5, 1e-4, 2.0)}  # source -> capacity, noise, ridge exponent of the bent line
 WIDTH = 1.2  # wide enough for the best rate
+
+# The equivalent's relative error, C / min(n, p), with the constant measured for `rf_double_descent`.
+FINITE_SIZE = over_smallest_size(1.5, ("excess_risk",))
 
 
 def _preset(n_modes: int, sizes: list[int], replicates: int) -> Preset:
@@ -58,12 +60,6 @@ def simulate(cell: Cell) -> Estimate:
     return rf.simulate(_problem(cell), **_controls(cell, whole=True), **sampling)
 
 
-def finite_size(controls: Mapping[str, Array]) -> Mapping[str, Array]:
-    """The equivalent's relative error, C / min(n, p), with the constant measured for `rf_double_descent`."""
-    size = np.minimum(controls["n_samples"], controls["n_features"])
-    return {"excess_risk": 1.5 / size}
-
-
 EXPERIMENT = Experiment(
     name="rf_crossover",
     summary=__doc__.splitlines()[0],
@@ -71,5 +67,5 @@ EXPERIMENT = Experiment(
     presets={"quick": _preset(512, [24, 40, 64], 160), "paper": _preset(8192, [16, 32, 64, 128, 256, 512], 256)},
     predict=predict,
     simulate=simulate,
-    compare={"observables": ("excess_risk",), "finite_size": finite_size, "detectable": 0.6},
+    compare={"observables": ("excess_risk",), "finite_size": FINITE_SIZE, "detectable": 0.6},
 )

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from experiments.equivalents import rows_of_ridges
 from experiments.sweep import Cell, Experiment, Preset
 from solvable import Estimate
 from solvable import random_features as rf
@@ -30,23 +31,18 @@ def _preset(n: int, n_modes: int, widths: list[float], replicates: int) -> Prese
     )
 
 
-def _controls(cell: Cell) -> dict[str, Array]:
-    ridge, width = np.asarray(cell["ridge"])[:, None], np.asarray(cell["n_features"])
-    return {"n_samples": cell["n_samples"], "n_features": width, "ridge": ridge}
-
-
 def _problem(cell: Cell) -> rf.Problem:
     return rf.Problem.power_law(1.5, 0.4, 0.05, n_modes=cell["n_modes"])
 
 
 def predict(cell: Cell) -> Prediction:
     """Predict one cell."""
-    return rf.predict(_problem(cell), **_controls(cell))
+    return rf.predict(_problem(cell), **rows_of_ridges(cell))
 
 
 def simulate(cell: Cell) -> Estimate:
     """Simulate one cell."""
-    return rf.simulate(_problem(cell), **_controls(cell), seed=cell["seed"], replicates=cell["replicates"])
+    return rf.simulate(_problem(cell), **rows_of_ridges(cell), seed=cell["seed"], replicates=cell["replicates"])
 
 
 def finite_size(controls: Mapping[str, Array]) -> Mapping[str, Array]:

@@ -1,16 +1,17 @@
 """Norm-based capacity: the estimator's norm against width, and the risk against the norm."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
+from experiments.equivalents import over_smallest_size, rows_of_ridges
 from experiments.sweep import Cell, Experiment, Preset
 from solvable import Estimate
 from solvable import random_features as rf
 from solvable.observables import Prediction
-from solvable.precision import Array
 
 RIDGES = [1e-3, 1e-1, 1.0]
+
+# The equivalent's relative error, C / min(n, p), with the constants measured for `rf_double_descent`.
+FINITE_SIZE = over_smallest_size(1.5, ("excess_risk", "squared_norm"))
 
 
 def _preset(n: int, n_modes: int, ratios: list[float], replicates: int) -> Preset:
@@ -23,29 +24,18 @@ def _preset(n: int, n_modes: int, ratios: list[float], replicates: int) -> Prese
     )
 
 
-def _controls(cell: Cell) -> dict[str, Array]:
-    ridge, width = np.asarray(cell["ridge"])[:, None], np.asarray(cell["n_features"])
-    return {"n_samples": cell["n_samples"], "n_features": width, "ridge": ridge}
-
-
 def _problem(cell: Cell) -> rf.Problem:
     return rf.Problem.power_law(1.5, 0.4, 0.01, n_modes=cell["n_modes"])
 
 
 def predict(cell: Cell) -> Prediction:
     """Predict one cell."""
-    return rf.predict(_problem(cell), **_controls(cell))
+    return rf.predict(_problem(cell), **rows_of_ridges(cell))
 
 
 def simulate(cell: Cell) -> Estimate:
     """Simulate one cell."""
-    return rf.simulate(_problem(cell), **_controls(cell), seed=cell["seed"], replicates=cell["replicates"])
-
-
-def finite_size(controls: Mapping[str, Array]) -> Mapping[str, Array]:
-    """The equivalent's relative error, C / min(n, p), with the constants measured for `rf_double_descent`."""
-    size = np.minimum(controls["n_samples"], controls["n_features"])
-    return dict.fromkeys(("excess_risk", "squared_norm"), 1.5 / size)
+    return rf.simulate(_problem(cell), **rows_of_ridges(cell), seed=cell["seed"], replicates=cell["replicates"])
 
 
 EXPERIMENT = Experiment(
@@ -58,5 +48,5 @@ EXPERIMENT = Experiment(
     },
     predict=predict,
     simulate=simulate,
-    compare={"observables": ("excess_risk", "squared_norm"), "finite_size": finite_size, "detectable": 0.45},
+    compare={"observables": ("excess_risk", "squared_norm"), "finite_size": FINITE_SIZE, "detectable": 0.45},
 )

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 
+from experiments.equivalents import rows_of_ridges
 from experiments.sweep import Cell, Experiment, Preset
 from solvable import Estimate
 from solvable import random_features as rf
@@ -30,21 +31,16 @@ def problem() -> rf.Problem:
     return rf.Problem.from_kernel(rf.relu_features.kernel(inputs), labels)
 
 
-def _controls(cell: Cell) -> dict[str, Array]:
-    ridge, width = np.asarray(cell["ridge"])[:, None], np.asarray(cell["n_features"])
-    return {"n_samples": cell["n_samples"], "n_features": width, "ridge": ridge}
-
-
 def predict(cell: Cell) -> Prediction:
     """Predict one cell."""
-    return rf.predict(problem(), **_controls(cell))
+    return rf.predict(problem(), **rows_of_ridges(cell))
 
 
 def simulate(cell: Cell) -> Estimate:
     """Train on random draws of the images and measure on all of them."""
     inputs, labels = digits()
     sampling = {name: cell[name] for name in ("seed", "replicates")}
-    return rf.simulate_dataset(rf.relu_features, inputs, labels, **_controls(cell), **sampling)
+    return rf.simulate_dataset(rf.relu_features, inputs, labels, **rows_of_ridges(cell), **sampling)
 
 
 def _preset(n: int, widths: list[int], replicates: int) -> Preset:

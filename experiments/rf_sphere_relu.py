@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from experiments.equivalents import rows_of_ridges
 from experiments.sweep import Cell, Experiment, Preset
 from solvable import Estimate
 from solvable import random_features as rf
@@ -26,14 +27,9 @@ def _preset(n: int, widths: list[int], replicates: int) -> Preset:
     )
 
 
-def _controls(cell: Cell) -> dict[str, Array]:
-    ridge, width = np.asarray(cell["ridge"])[:, None], np.asarray(cell["n_features"])
-    return {"n_samples": cell["n_samples"], "n_features": width, "ridge": ridge}
-
-
 def predict(cell: Cell) -> Prediction:
     """Predict one cell."""
-    theory = rf.predict(rf.Problem.sphere("relu", cell["dimension"], LEVEL_POWER, NOISE), **_controls(cell))
+    theory = rf.predict(rf.Problem.sphere("relu", cell["dimension"], LEVEL_POWER, NOISE), **rows_of_ridges(cell))
     controls = Record({**theory.controls, "dimension": cell["dimension"]})
     return Prediction(theory.observables, theory.diagnostics, controls, theory.declared)
 
@@ -41,7 +37,7 @@ def predict(cell: Cell) -> Prediction:
 def simulate(cell: Cell) -> Estimate:
     """Simulate one cell."""
     sampling = {name: cell[name] for name in ("seed", "replicates")}
-    return rf.simulate_sphere("relu", cell["dimension"], LEVEL_POWER, NOISE, **_controls(cell), **sampling)
+    return rf.simulate_sphere("relu", cell["dimension"], LEVEL_POWER, NOISE, **rows_of_ridges(cell), **sampling)
 
 
 def allowance(controls: Mapping[str, Array]) -> Mapping[str, Array]:

@@ -80,9 +80,12 @@ class Experiment:
         return observables
 
     def sources(self) -> list[Path]:
-        """Return the files whose code decides the results: shared modules, the model, the experiment."""
+        """Return the files whose code decides the results: shared modules, the model, the experiment, its helpers."""
         shared = Path(inspect.getfile(compare)).parent
-        return [*shared.glob("*.py"), *(shared / self.model).glob("*.py"), Path(inspect.getfile(self.predict))]
+        own = [value for value in vars(inspect.getmodule(self.predict)).values() if inspect.isfunction(value)]
+        files = {inspect.getfile(value) for value in own if value.__module__.startswith("experiments.")}
+        helpers = [Path(name) for name in sorted({*files, inspect.getfile(self.predict)})]
+        return [*shared.glob("*.py"), *(shared / self.model).glob("*.py"), *helpers]
 
     def store(self, preset: str) -> Store:
         """Return the place of a preset's results."""

@@ -98,12 +98,11 @@ def effective_ridge(
     excess = xp.where(
         exhausted, m - xp.where(exhausted, nodes.rank, 0.0), _excess(m * penalty / nu2, *lanes[1:3], xp)[0]
     )
-    small, large = excess / m, excess * sizes.inverse_larger + sizes.imbalance
-    few_samples = n_samples <= n_features
+    sample_gap, feature_gap = gaps(excess, n_samples, n_features, xp)
     return EffectiveRidge(
         nu2=xp.where(known, ridge_per_sample, xp.where(exhausted, 0.0, nu2)),
-        sample_gap=xp.where(known, 1.0, xp.where(few_samples, small, large)),
-        feature_gap=xp.where(known, 1.0, xp.where(few_samples, large, small)),
+        sample_gap=xp.where(known, 1.0, sample_gap),
+        feature_gap=xp.where(known, 1.0, feature_gap),
         residual=xp.where(known | exhausted, 0.0, root.residual),
     )
 

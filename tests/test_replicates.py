@@ -102,7 +102,7 @@ DEVICE_SCRIPT = """
 import json, jax
 from solvable import random_features as rf
 problem = rf.Problem.power_law(1.5, 0.4, 0.01, n_modes=60)
-controls = dict(n_samples=12, n_features=[9, 20], ridge=1e-3, seed=3, replicates=22)
+controls = dict(n_samples=12, n_features=9, ridge=1e-3, seed=3, replicates=22)
 runs = [rf.simulate(problem, **controls, device=jax.devices()[:count]) for count in (1, 2, 4)]
 print(json.dumps([[run.mean.bias.tolist(), run.sem.excess_risk.tolist()] for run in runs]))
 """

@@ -26,9 +26,16 @@ from solvable.estimate import Estimate
 from solvable.observables import Observables, Prediction, Record
 from solvable.precision import Array, map_lanes
 from solvable.quadrature import Nodes
+from solvable.random_features.path import factor_svd, shrinkage
 from solvable.random_features.problem import Problem
 from solvable.random_features.simulation import integer_controls, over_sizes
-from solvable.random_features.theory import check_controls, check_resolution, nodes_and_noise, the_ridge
+from solvable.random_features.theory import (
+    check_controls,
+    check_resolution,
+    mark_unresolved,
+    nodes_and_noise,
+    the_ridge,
+)
 from solvable.replicates import Sampling, run
 from solvable.ridge import effective_ridge, feature_shares, ratio, spectral_sums
 
@@ -189,7 +196,7 @@ def _parts(
         + ratio(noise * share * per_n, gap, xp) * (1 + ratio(sums.df2 / n, kernel_gap, xp))
     )
     parts = dict(zip(PARTS, (common, lost, data, amplified), strict=True))
-    return {
+    values = {
         "excess_risk": common + lost + data + amplified,
         "feature_averaged_risk": common + data,
         "data_averaged_risk": common + lost,
@@ -197,8 +204,8 @@ def _parts(
         **parts,
         "ensemble_risk": common + lost / draws + data / datasets + amplified / (draws * datasets),
         "nu2": solved.nu2,
-        "unresolved": solved.nu2 < nodes.resolution,
     }
+    return mark_unresolved(xp, values, solved.nu2 < nodes.resolution)
 
 
 def _draw_pairs(key: Array, problem: Problem, *, ridge: Array, n_samples: int, n_features: int) -> dict[str, Array]:
@@ -212,14 +219,10 @@ def _draw_pairs(key: Array, problem: Problem, *, ridge: Array, n_samples: int, n
 
     def errors(x: Array, f: Array) -> tuple[Array, Array]:
         """Error of the mean predictor, and the map from training labels to functions, for each ridge."""
-        u, s, vt = jnp.linalg.svd(x @ f.T, full_matrices=False)
-        s = s[None, :]
-        alive = s > jnp.finfo(dtype).eps * max(n_samples, n_features) * s[:, :1]
-        shrunk = jnp.where(alive, s / jnp.where(alive, s * s + ridge[:, None], 1.0), 0.0)
-        functions = vt @ f
-        return (shrunk * (u.T @ (x @ target))[None, :]) @ functions - target[None, :], jnp.einsum(
-            "nm,rm,mk->rnk", u, shrunk, functions
-        )
+        factors = factor_svd(x @ f.T, jnp.column_stack([x @ target, jnp.eye(n_samples, dtype=dtype)]))
+        inverse, _ = shrinkage(factors.s, ridge)
+        learned = jnp.einsum("rm,mo,mk->rok", inverse, factors.scores, factors.vt @ f)
+        return learned[:, 0] - target[None, :], learned[:, 1:]
 
     trained = [[errors(samples[j], features[i]) for j in range(2)] for i in range(2)]
     noise = jnp.asarray(problem.noise_variance, dtype)

@@ -57,16 +57,16 @@ class FeatureMap:
         return self.kernel_of_overlaps(overlaps, squares[:, None], squares[None, :])
 
 
-def _relu_kernel(overlap: Array, left: Array, right: Array) -> Array:
-    """The arc-cosine kernel of degree 1."""
-    norms = np.sqrt(left * right)
-    cosine = np.clip(overlap / np.where(norms > 0, norms, 1.0), -1.0, 1.0)
-    return norms * (np.sqrt(1 - cosine**2) + cosine * (np.pi - np.arccos(cosine))) / (2 * np.pi)
+def arc_cosine_kernel(overlap: Array, left: Array, right: Array, xp: Any = np) -> Array:
+    """Return the kernel of ReLU features, the arc-cosine kernel of degree 1."""
+    norms = xp.sqrt(left * right)
+    cosine = xp.clip(overlap / xp.where(norms > 0, norms, 1.0), -1.0, 1.0)
+    return norms * (xp.sqrt(1 - cosine**2) + cosine * (xp.pi - xp.arccos(cosine))) / (2 * xp.pi)
 
 
 def _erf_kernel(overlap: Array, left: Array, right: Array) -> Array:
     return 2 / np.pi * np.arcsin(2 * overlap / np.sqrt((1 + 2 * left) * (1 + 2 * right)))
 
 
-relu_features = FeatureMap(jax.nn.relu, _relu_kernel)
+relu_features = FeatureMap(jax.nn.relu, arc_cosine_kernel)
 erf_features = FeatureMap(jax.scipy.special.erf, _erf_kernel)

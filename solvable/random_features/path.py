@@ -113,11 +113,8 @@ def ridge_path(
     Returns:
         `bias`, `variance`, `train_error`, `gcv`, `squared_norm`, `degrees_of_freedom`, each of shape (ridges,).
     """
-    s, scores = factors.s[None, :], factors.scores
-    penalty = ridge[:, None]
-    alive = s > 0
-    inverse = jnp.where(alive, s / jnp.where(alive, s * s + penalty, 1.0), 0.0)  # (ridges, m)
-    missed = jnp.where(alive, penalty / jnp.where(alive, s * s + penalty, 1.0), 1.0)
+    s, scores, penalty = factors.s[None, :], factors.scores, ridge[:, None]
+    inverse, missed = shrinkage(factors.s, ridge)
     power = jnp.sum(scores**2, axis=1) + noise_variance  # of the noisy labels, per direction
     beyond = factors.outside + noise_variance * (n_samples - s.size)
     residual = missed**2 @ power + beyond
@@ -130,6 +127,14 @@ def ridge_path(
         "squared_norm": inverse**2 @ power,
         "degrees_of_freedom": degrees_of_freedom,
     }
+
+
+def shrinkage(s: Array, ridge: Array) -> tuple[Array, Array]:
+    """Return s/(s^2 + ridge) and ridge/(s^2 + ridge), each of shape (ridges, m); 0 and 1 where s is 0."""
+    s, penalty = s[None, :], ridge[:, None]
+    alive = s > 0
+    total = jnp.where(alive, s * s + penalty, 1.0)
+    return jnp.where(alive, s / total, 0.0), jnp.where(alive, penalty / total, 1.0)
 
 
 def _rows(transposed: Array) -> Array:

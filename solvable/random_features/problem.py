@@ -9,10 +9,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from solvable.errors import require
+from solvable.errors import ArgumentError, require
 from solvable.modes import Modes, PowerLawModes
 from solvable.precision import Array, as_leaf, is_traced
+from solvable.random_features.scaling import exponents
 from solvable.random_features.sphere import N_LEVELS, sphere_levels, sphere_spectrum
+from solvable.scaling import ScalingLaw
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=("modes", "noise_variance"), meta_fields=())
@@ -141,6 +143,30 @@ class Problem:
     def n_modes(self) -> float:
         """Number of modes, possibly inf."""
         return self.modes.n_modes
+
+    def exponents(self, *, ridge_exponent: Any, width_exponent: Any = math.inf) -> ScalingLaw:
+        """Return `exponents` of this world's capacity, source and noise; call that function for exact rationals.
+
+        Args:
+            ridge_exponent: as in `exponents`.
+            width_exponent: as in `exponents`.
+
+        Raises:
+            ArgumentError: if the world is not a power law, or an exponent is outside its domain.
+
+        Example:
+            >>> from solvable import random_features as rf
+            >>> law = rf.Problem.power_law(capacity=2, source=0.5).exponents(ridge_exponent=1)
+            >>> law.exponent("excess_risk")
+            -1.0
+        """
+        modes = self.modes
+        if not isinstance(modes, PowerLawModes):
+            raise ArgumentError("exponents need a power law; fit one with Modes.fit_power_law, and call exponents(...)")
+        return exponents(
+            float(modes.capacity), float(modes.source),
+            ridge_exponent=ridge_exponent, width_exponent=width_exponent, noisy=bool(self.noise_variance > 0),
+        )  # fmt: skip
 
     def truncate(self, n_modes: int) -> "Problem":
         """Keep the `n_modes` modes of largest eigenvalue: a world that can be sampled.

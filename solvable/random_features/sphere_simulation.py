@@ -15,6 +15,7 @@ import numpy as np
 from solvable.errors import require
 from solvable.estimate import Estimate
 from solvable.precision import Array, as_leaf
+from solvable.random_features.features import arc_cosine_kernel
 from solvable.random_features.path import factor_svd, quadratic, ridge_path
 from solvable.random_features.problem import Problem
 from solvable.random_features.simulation import integer_controls, over_sizes
@@ -154,8 +155,8 @@ def _kernel(
     activation: str | Callable[[Array], Array], weights: Array, terms: Array, rest: Array, dimension: int
 ) -> Array:
     """Population mean of products of features; degrees beyond the series are on the diagonal."""
-    overlaps = jnp.clip(weights @ weights.T, -1.0, 1.0)
+    overlaps = weights @ weights.T
     if activation == "relu":
-        angle = jnp.pi - jnp.arccos(overlaps)
-        return (jnp.sqrt(1 - overlaps**2) + overlaps * angle) / (2 * jnp.pi)
+        one = jnp.ones((), overlaps.dtype)
+        return arc_cosine_kernel(overlaps, one, one, jnp)
     return _series(terms, overlaps, dimension) + rest * jnp.eye(len(weights), dtype=overlaps.dtype)

@@ -158,10 +158,14 @@ def closed_form_at(
     """Return base observables and diagnostics at a solved fixed point, and whether it is `unresolved`."""
     nodes, noise = prepared
     sums = spectral_sums(nodes, solved.nu2, xp)
-    unresolved = solved.nu2 < nodes.resolution
     values = _observables(solved, sums, n, p, noise, xp)
     values |= {"nu1": solved.nu2 * solved.feature_gap, "nu2": solved.nu2, "residual": solved.residual}
-    if xp is not np:  # a concrete call raises instead
+    return mark_unresolved(xp, values, solved.nu2 < nodes.resolution)
+
+
+def mark_unresolved(xp: Any, values: dict[str, Array], unresolved: Array) -> dict[str, Array]:
+    """Add `unresolved`, which `check_resolution` raises for; a traced call cannot raise, and gets nan there."""
+    if xp is not np:
         values = {name: xp.where(unresolved, np.nan, value) for name, value in values.items()}
     return {**values, "unresolved": unresolved}
 

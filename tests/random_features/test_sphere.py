@@ -123,7 +123,7 @@ def test_population_risk_is_exact(test_seed):
         x, w, theta = (
             np.asarray(sphere_simulation._on_sphere(k, m, dimension)) for k, m in zip(keys, (n, p, 1), strict=True)
         )
-        fresh = np.asarray(sphere_simulation._on_sphere(jax.random.key(test_seed + 1), 200_000, dimension))
+        fresh = np.asarray(sphere_simulation._on_sphere(jax.random.key(test_seed + 1), 50_000, dimension))
 
     def target(points):
         polynomials = sphere.polynomials(points @ theta[0], dimension, 64)
