@@ -43,6 +43,8 @@ def simulate(cell: Cell) -> Estimate:
 def allowance(controls: Mapping[str, Array]) -> Mapping[str, Array]:
     """3 / min(n, p) for finite size; in 5 dimensions 30% more, as features are not Gaussian: the figure shows the gap.
 
+    Measured at n = 40, 80, 160 and p = 2n in 30 dimensions: 1.1 to 1.4 at ridge 1e-6, less at 0.1.
+
     Only the variance is judged: the bias spreads so much over target directions in 5 dimensions that a verdict on it
     would say little.
     """

@@ -140,7 +140,7 @@ def test_simulation_agrees(test_seed):
     world, controls = ("relu", 30, [0.25, 1.0, 0.25], 0.1), {"n_samples": 100, "n_features": 80, "ridge": [0.1, 1.0]}
     measured = rf.simulate_sphere(*world, **controls, seed=test_seed, replicates=256)
     theory = rf.predict(rf.Problem.sphere(*world), **controls)
-    allowance = dict.fromkeys(rf.OBSERVABLES.names, 4 / 80)
+    allowance = dict.fromkeys(rf.OBSERVABLES.names, 1.5 / 80)
     verdict = compare(theory, measured, finite_size=allowance, detectable=0.3)
     assert verdict, verdict
     narrow, sizes = ("relu", 5, [0.25, 1.0, 0.25], 0.1), {"n_samples": 60, "n_features": 240, "ridge": 1e-6}
