@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from solvable import random_features as random_features
+    from solvable import weak_to_strong as weak_to_strong
     from solvable.agreement import Agreement as Agreement
     from solvable.agreement import compare as compare
     from solvable.errors import SolvableError as SolvableError
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-MODELS = ("random_features",)
+MODELS = ("random_features", "weak_to_strong")
 """Names of the model sub-packages; each follows the same contract, and the tests run one battery over all of them."""
 
 _HOMES = {
@@ -33,7 +34,7 @@ _HOMES = {
     "compare": "solvable.agreement",
 }
 
-__all__ = ["MODELS", "Agreement", "Estimate", "SolvableError", "cite", "compare", "random_features"]
+__all__ = ["MODELS", "Agreement", "Estimate", "SolvableError", "cite", "compare", "random_features", "weak_to_strong"]
 
 
 def __getattr__(name: str) -> Any:

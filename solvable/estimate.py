@@ -1,6 +1,6 @@
 """Monte Carlo estimates: means with standard errors, and the covariance that derived observables need."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 from typing import Any
@@ -54,6 +54,22 @@ class Moments:
             (a, b): value + other.scatter[a, b] + weight * step[a] * step[b] for (a, b), value in self.scatter.items()
         }
         return Moments(count, self.failed + other.failed, mean, scatter)
+
+    @classmethod
+    def gather(cls, parts: Sequence["Moments"], order: Array, shape: tuple[int, ...]) -> "Moments":
+        """Join cells end to end along their first axis, take them in an order, and give that axis a shape."""
+
+        def gathered(arrays: Sequence[Array]) -> Array:
+            cells = np.concatenate(arrays)[order]
+            return cells.reshape(shape + cells.shape[1:])
+
+        first = parts[0]
+        return cls(
+            gathered([part.count for part in parts]),
+            gathered([part.failed for part in parts]),
+            {name: gathered([part.mean[name] for part in parts]) for name in first.mean},
+            {pair: gathered([part.scatter[pair] for part in parts]) for pair in first.scatter},
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,8 +52,8 @@ def map_lanes(
         lanes: controls that broadcast against each other.
 
     Returns:
-        The kernel's dictionary, each entry of the lanes' broadcast shape: NumPy float64, or traced arrays in the
-        caller's default precision.
+        The kernel's dictionary, each entry of the lanes' broadcast shape, and axes of its own after those: NumPy
+        float64, or traced arrays in the caller's default precision.
     """
     if is_traced(problem, lanes):
         return _map_traced(kernel, prepare, problem, lanes)
@@ -87,8 +87,9 @@ def _map_blocks(kernel: Callable[..., dict[str, Array]], lanes: tuple[Any, ...])
     starts = range(0, max(flat[0].size, 1), BLOCK_LANES)
     parts = [kernel(*(lane[start : start + BLOCK_LANES] for lane in flat)) for start in starts]
     if len(parts) == 1:
-        return {name: value.reshape(shape) for name, value in parts[0].items()}
-    return {name: np.concatenate([part[name] for part in parts]).reshape(shape) for name in parts[0]}
+        return {name: value.reshape(shape + value.shape[1:]) for name, value in parts[0].items()}
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return {name: value.reshape(shape + value.shape[1:]) for name, value in joined.items()}
 
 
 def _map_traced(
@@ -113,7 +114,7 @@ def _map_traced(
             values = jax.vmap(one)(*flat)
         else:
             values = jax.lax.map(lambda lane: one(*lane), flat, batch_size=TRACED_BATCH)
-        return {name: value.reshape(shaped[0].shape) for name, value in values.items()}
+        return {name: value.reshape(shaped[0].shape + value.shape[1:]) for name, value in values.items()}
 
     with jax.enable_x64(True):
         values = jax.jit(whole)(double(problem), double(lanes))

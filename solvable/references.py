@@ -45,6 +45,32 @@ REFERENCES: dict[str, tuple[Reference, ...]] = {
             "norm of the estimator",
         ),
     ),
+    "weak_to_strong": (
+        Reference(
+            "D. Wu, L. Chen, T. Misiakiewicz, M. Mondelli",
+            "Improved scaling laws via weak-to-strong generalization in random feature ridge regression",
+            "2603.05691",
+            "the setting of a teacher and a student",
+        ),
+        Reference(
+            "L. Defilippis, B. Loureiro, T. Misiakiewicz",
+            "Dimension-free deterministic equivalents and scaling laws for random feature regression",
+            "2405.15699",
+            "risk and rates of one model",
+        ),
+        Reference(
+            "A. Atanasov, J. A. Zavatone-Veth, C. Pehlevan",
+            "Scaling and renormalization in high-dimensional regression",
+            "2405.00592",
+            "products of two resolvents",
+        ),
+        Reference(
+            "B. Moniri, H. Hassani",
+            "On the mechanisms of weak-to-strong generalization: a theoretical perspective",
+            "2505.18346",
+            "students that make up for a teacher's regularisation",
+        ),
+    ),
 }
 
 

@@ -35,7 +35,7 @@ class Sampling:
         relative_error: stop once sem/|mean| of the watched observables is below this in every cell, or at
             `max_replicates`.
         max_replicates: upper limit for `relative_error`.
-        watch: observables that `relative_error` refers to.
+        watch: observables that `relative_error` refers to; None for every excess risk.
         max_bytes: memory that replicates in flight may use; decides chunk sizes, never results.
         dtype: "float64" or "float32".
         device: None for all local devices of the default backend, a platform name ("cpu", "gpu"), a device, or several.
@@ -45,7 +45,7 @@ class Sampling:
     replicates: int | None = None
     relative_error: float | None = None
     max_replicates: int = 10_000
-    watch: tuple[str, ...] = ("excess_risk",)
+    watch: tuple[str, ...] | None = None
     max_bytes: float = DEFAULT_MAX_BYTES
     dtype: Any = "float64"
     device: Any = None
@@ -171,7 +171,8 @@ def _precise_enough(estimate: Estimate, sampling: Sampling) -> bool:
     if sampling.relative_error is None:
         return False
     mean, sem = estimate.mean, estimate.sem
-    return all(bool(np.all(sem[name] <= sampling.relative_error * np.abs(mean[name]))) for name in sampling.watch)
+    watched = sampling.watch or [name for name in mean if name.endswith("excess_risk")]
+    return all(bool(np.all(sem[name] <= sampling.relative_error * np.abs(mean[name]))) for name in watched)
 
 
 def _warn_of_failures(moments: Moments) -> None:

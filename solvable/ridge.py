@@ -132,6 +132,45 @@ def gaps(excess: Array, n_samples: Array, n_features: Array, xp: Any) -> tuple[A
     return xp.where(few_samples, small, large), xp.where(few_samples, large, small)
 
 
+class Floor(NamedTuple):
+    """Where ridge 0 lies, per lane.
+
+    Attributes:
+        nu2: the effective ridge at ridge 0.
+        missing: m - rank, where the rank is smaller than m = min(n, p).
+    """
+
+    nu2: Array
+    missing: Array
+
+
+def ridge_floor(nodes: Nodes, n_samples: Array, n_features: Array, xp: Any) -> Floor:
+    """Solve the fixed point at ridge 0, from which every other is reached without solving: see `above_floor`."""
+    floor = effective_ridge(nodes, n_samples, n_features, xp.zeros_like(n_samples), xp).nu2
+    smaller = xp.minimum(n_samples, n_features)
+    full = nodes.rank <= smaller  # at equality too, where derivatives are those from above
+    missing = xp.where(full, smaller - xp.where(full, nodes.rank, 0.0), 0.0)
+    return Floor(floor, xp.where(xp.isinf(missing), 0.0, missing))
+
+
+def above_floor(nodes: Nodes, floor: Floor, gap: Array, n_samples: Array, n_features: Array, xp: Any) -> EffectiveRidge:
+    """Return the fixed point at nu2 = floor + gap, where m - df1 = missing + gap sum N x/((x + floor)(x + nu2)).
+
+    The ridge per sample is then nu2 `sample_gap` `feature_gap`; infinite n and p give 1 for both gaps.
+    """
+    x = nodes.eigenvalues
+    nu2 = floor.nu2 + gap
+
+    def rise(low: Array, high: Array) -> tuple[Array]:
+        return (weighted_sum(x / ((x + low[..., None]) * (x + high[..., None])), nodes.multiplicities, xp),)
+
+    (slope,) = by_rows(rise, (floor.nu2, nu2), len(x), xp)
+    both_infinite = xp.isinf(n_samples) & xp.isinf(n_features)
+    excess = xp.where(both_infinite, 1.0, gap * slope + floor.missing)
+    sample_gap, feature_gap = gaps(excess, n_samples, n_features, xp)
+    return EffectiveRidge(nu2, sample_gap, feature_gap, 0.0 * floor.nu2)
+
+
 def feature_shares(feature_gap: Array, delta_per_feature: Array, xp: Any) -> tuple[Array, Array]:
     """Return phi = b / (b + delta/p) and 1 - phi, each with all its digits; phi = 1 where b = delta = 0 (full rank)."""
     total = feature_gap + delta_per_feature

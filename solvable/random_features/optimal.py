@@ -25,7 +25,7 @@ from solvable.random_features.theory import (
     closed_form_at,
     nodes_and_noise,
 )
-from solvable.ridge import EffectiveRidge, effective_ridge, feature_shares, gaps, ratio
+from solvable.ridge import Floor, above_floor, feature_shares, gaps, ratio, ridge_floor
 from solvable.roots import decreasing_root
 
 _EDGE = -28.0  # log(nu2/nu0 - 1) at the left end of the search: a ridge of 1e-12 of its natural size
@@ -181,20 +181,13 @@ def _on_curve(xp: Any, prepared: Any, n: Array, p: Array, place: Array) -> dict[
     lane = _lane(xp, nodes, noise, n, p)
     low = xp.log(xp.where(lane.floor > 0, lane.floor * 1e-6, xp.min(nodes.eigenvalues) * 1e-3))
     gap = xp.where(place == 0, 0.0, xp.exp(low + (xp.log(ladder[-1] * 1e-2) - low) * place))
-    nu2 = lane.floor + gap
-    sample_gap, feature_gap = gaps(gap * _sums(nodes, nu2, lane.floor, xp).rise + lane.missing, n, p, xp)
-    solved = EffectiveRidge(nu2, sample_gap, feature_gap, xp.zeros_like(nu2))
+    solved = above_floor(nodes, Floor(lane.floor, lane.missing), gap, n, p, xp)
     values = closed_form_at(xp, (nodes, noise), solved, n, p)
-    return {**values, "ridge": n * nu2 * sample_gap * feature_gap}
+    return {**values, "ridge": n * solved.nu2 * solved.sample_gap * solved.feature_gap}
 
 
 def _lane(xp: Any, nodes: Nodes, noise: Array, n: Array, p: Array) -> _Lane:
-    zero = xp.zeros_like(n)
-    floor = effective_ridge(nodes, n, p, zero, xp).nu2
-    smaller = xp.minimum(n, p)
-    full = nodes.rank <= smaller  # at equality too, where the derivative is that from above
-    missing = xp.where(full, smaller - xp.where(full, nodes.rank, 0.0), 0.0)
-    return _Lane(n, p, floor, xp.where(xp.isinf(missing), 0.0, missing), zero + noise)
+    return _Lane(n, p, *ridge_floor(nodes, n, p, xp), xp.zeros_like(n) + noise)
 
 
 def _bracket(

@@ -253,13 +253,16 @@ def integer_controls(
     check_controls(given)
     shaped = np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in given.values()))
     controls = dict(zip(given, shaped, strict=True))
-    for size in ("n_samples", "n_features"):
-        values = controls[size]
-        unbounded = infinite_width and size == "n_features"
-        allowed = (values == np.floor(values)) & (np.isfinite(values) | unbounded)
-        wanted = "integers >= 1 in a simulator" + (", or inf" if unbounded else "")
-        require(bool(allowed.all()), size, wanted, values[~allowed][:3].tolist())
+    require_whole("n_samples", controls["n_samples"], infinite=False)
+    require_whole("n_features", controls["n_features"], infinite=infinite_width)
     return controls, controls[name] * (1.0 if name == "ridge" else controls["n_samples"])
+
+
+def require_whole(name: str, values: Array, *, infinite: bool) -> None:
+    """Raise unless all sizes are integers, or inf where that is allowed."""
+    allowed = (values == np.floor(values)) & (np.isfinite(values) | infinite)
+    wanted = "integers >= 1 in a simulator" + (", or inf" if infinite else "")
+    require(bool(allowed.all()), name, wanted, values[~allowed][:3].tolist())
 
 
 def over_sizes(
@@ -272,19 +275,8 @@ def over_sizes(
         index = np.flatnonzero((n == pair[0]) & (p == pair[1]))
         parts.append(one_size(int(pair[0]), pair[1], flat[index]))
         places.append(index)
-    order = np.argsort(np.concatenate(places))
-
-    def gather(arrays: list[Array]) -> Array:
-        return np.concatenate(arrays)[order].reshape(penalty.shape)
-
-    all_moments, first = [part.moments for part in parts], parts[0]
-    moments = Moments(
-        gather([m.count for m in all_moments]),
-        gather([m.failed for m in all_moments]),
-        {name: gather([m.mean[name] for m in all_moments]) for name in first.moments.mean},
-        {pair: gather([m.scatter[pair] for m in all_moments]) for pair in first.moments.scatter},
-    )
-    return Estimate(moments, first.declared, first.constants, Record(controls))
+    moments = Moments.gather([part.moments for part in parts], np.argsort(np.concatenate(places)), penalty.shape)
+    return Estimate(moments, parts[0].declared, parts[0].constants, Record(controls))
 
 
 def _choose(ridges: Array, trace: float, plan: Sampling) -> str:

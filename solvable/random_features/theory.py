@@ -94,12 +94,13 @@ def predict(
 def check_controls(controls: dict[str, Any], *, least: Mapping[str, float] | None = None) -> None:
     """Check sizes and ridge of a concrete call, and that they broadcast; tracers pass.
 
-    Ridges are finite and >= 0, what `least` names is at least that, all else is > 0.
+    Ridges and noise variances are finite and >= 0, what `least` names is at least that, all else is > 0. Names may
+    have a prefix that ends in a dot.
     """
     bounds = least or {}
     concrete = {name: np.asarray(value, dtype=np.float64) for name, value in controls.items() if not is_traced(value)}
     for name, values in concrete.items():
-        penalty = name.startswith("ridge")
+        penalty = name.rpartition(".")[2].startswith("ridge") or name.endswith("noise_variance")
         good = (values >= 0) & np.isfinite(values) if penalty else values > 0
         wanted = "finite and >= 0" if penalty else "> 0"
         if name in bounds:

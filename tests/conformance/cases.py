@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from solvable import random_features as rf
+from solvable import weak_to_strong as w2s
 from solvable.observables import Observables
 
 
@@ -24,6 +25,7 @@ class Model(Protocol):
 class Case:
     """How to call one model.
 
+    `keywords` turns flat controls (name -> number) into keywords of the model; `risk` is the observable to watch.
     `gradient` is the declared mode ("reverse", "forward" or "none") and `problem_from` builds a problem from continuous
     numbers `numbers`, for gradients; `bad` lists changes of the controls that must raise a named error.
     """
@@ -38,6 +40,17 @@ class Case:
     numbers: tuple[float, ...]
     gradient: str
     bad: Mapping[str, Any] = field(default_factory=dict)
+    keywords: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+    risk: str = "excess_risk"
+
+
+def stages(controls):
+    """Controls named "teacher.n_samples" as one stage per prefix."""
+    names = dict.fromkeys(name.split(".")[0] for name in controls)
+    return {
+        stage: w2s.Stage(**{key.split(".")[1]: value for key, value in controls.items() if key.startswith(stage)})
+        for stage in names
+    }
 
 
 CASES = {
@@ -52,5 +65,33 @@ CASES = {
         numbers=(1.5, 0.4, 0.02),
         gradient="reverse",
         bad={"n_samples": -1, "n_features": 0, "ridge": -0.1},
+    ),
+    "weak_to_strong": Case(
+        module=w2s,
+        problem=w2s.Problem.power_law(1.5, 0.4, 0.02, n_modes=40),
+        infinite=w2s.Problem.power_law(1.5, 0.4, 0.02),
+        controls={
+            "teacher.n_samples": 12,
+            "teacher.n_features": 20,
+            "teacher.ridge": 0.1,
+            "student.n_samples": 16,
+            "student.n_features": 10,
+            "student.ridge": 0.3,
+        },
+        arrays={
+            "teacher.n_samples": 12,
+            "teacher.n_features": 20,
+            "teacher.ridge": np.array([0.0, 0.1]),
+            "student.n_samples": 16,
+            "student.n_features": 10,
+            "student.ridge": np.array([[0.0], [0.1], [3.0]]),
+        },
+        shape=(3, 2),
+        problem_from=w2s.Problem.power_law,
+        numbers=(1.5, 0.4, 0.02),
+        gradient="reverse",
+        bad={"teacher.n_samples": -1, "student.n_features": 0, "student.ridge": -0.1},
+        keywords=stages,
+        risk="student_excess_risk",
     ),
 }
