@@ -84,8 +84,9 @@ class Observables:
         return (*self.base, *self.derived)
 
     def complete(self, base: Mapping[str, Array], constants: Mapping[str, Array]) -> Record:
-        """Add the derived observables to the base ones."""
-        derived = {name: derive(base, constants) for name, derive in self.derived.items()}
+        """Add the derived observables to the base ones; at singular points they may be inf or nan."""
+        with np.errstate(all="ignore"):
+            derived = {name: derive(base, constants) for name, derive in self.derived.items()}
         return Record({**{name: base[name] for name in self.base}, **derived})
 
 

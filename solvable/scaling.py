@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -163,3 +164,42 @@ def _positive(name: str, values: Any) -> Array:
     bad = array[~(np.isfinite(array) & (array > 0))]
     require(array.size > 0 and bad.size == 0, name, "positive and finite", bad[:3].tolist() or array.shape)
     return array
+
+
+def where_larger(left: Any, right: Any, chosen: Any, otherwise: Any) -> Any:
+    """Return `chosen` where left > right."""
+    if is_symbolic(left, right):
+        import sympy
+
+        return sympy.Piecewise((chosen, left > right), (otherwise, True))
+    return chosen if left > right else otherwise
+
+
+def smallest(*values: Any) -> Any:
+    """Return the smallest value, as an expression if any is symbolic."""
+    if is_symbolic(*values):
+        import sympy
+
+        return sympy.Min(*values)
+    return min(values)
+
+
+def largest(*values: Any) -> Any:
+    """Return the largest value, as an expression if any is symbolic."""
+    if is_symbolic(*values):
+        import sympy
+
+        return sympy.Max(*values)
+    return max(values)
+
+
+def ratio(numerator: Any, denominator: Any) -> Any:
+    """Divide, exactly where both are integers."""
+    if isinstance(numerator, int) and isinstance(denominator, int):
+        return Fraction(numerator, denominator)
+    return numerator / denominator
+
+
+def attaining(values: Mapping[str, Any], chosen: Any) -> tuple[str, ...]:
+    """Return the names whose value is the chosen one."""
+    return tuple(name for name, value in values.items() if value == chosen)

@@ -17,7 +17,16 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from solvable.errors import require
-from solvable.scaling import PowerLaw, ScalingLaw, is_symbolic
+from solvable.scaling import (
+    PowerLaw,
+    ScalingLaw,
+    attaining,
+    is_symbolic,
+    largest,
+    ratio,
+    smallest,
+    where_larger,
+)
 
 _HALF = Fraction(1, 2)
 
@@ -84,8 +93,8 @@ def exponents(
     _check(capacity=capacity, source=source, ridge_exponent=ridge_exponent, width_exponent=width_exponent)
     kappa = _kappa(capacity, ridge_exponent, width_exponent)
     terms = _terms(capacity, source, kappa, width_exponent, noisy=noisy)
-    bias = _largest(terms["kernel_bias"], terms["feature_bias"])
-    risk = _largest(*terms.values())
+    bias = largest(terms["kernel_bias"], terms["feature_bias"])
+    risk = largest(*terms.values())
     laws = {
         "excess_risk": PowerLaw(risk, _log_power(terms, risk, source)),
         "bias": PowerLaw(bias, _log_power(terms, bias, source)),
@@ -93,9 +102,9 @@ def exponents(
         "nu2": PowerLaw(-capacity * kappa),
         "degrees_of_freedom": PowerLaw(kappa),
     }
-    limits = {"ridge": _ratio(ridge_exponent, capacity), "features": width_exponent, "samples": 1}
+    limits = {"ridge": ratio(ridge_exponent, capacity), "features": width_exponent, "samples": 1}
     open_question = is_symbolic(risk, kappa)
-    regime = {"limited_by": _attaining(limits, kappa), "dominated_by": _attaining(terms, risk)}
+    regime = {"limited_by": attaining(limits, kappa), "dominated_by": attaining(terms, risk)}
     return ScalingLaw("n_samples", laws, terms, {} if open_question else regime)
 
 
@@ -157,12 +166,12 @@ def compute_optimal(
     _check(capacity=capacity, source=source, sample_cost=sample_cost, feature_cost=feature_cost)
 
     def per_compute(q: Any) -> Any:
-        return _ratio(_rate(capacity, source, q, noisy=noisy), sample_cost + feature_cost * q)
+        return ratio(_rate(capacity, source, q, noisy=noisy), sample_cost + feature_cost * q)
 
     few, many = _breakpoints(capacity, source, noisy=noisy)
-    width = _where_larger(per_compute(many), per_compute(few), many, few)
+    width = where_larger(per_compute(many), per_compute(few), many, few)
     best = optimal_exponents(capacity, source, width_exponent=width, noisy=noisy)
-    samples = _ratio(1, sample_cost + feature_cost * width)
+    samples = ratio(1, sample_cost + feature_cost * width)
     exponents = {
         "excess_risk": -best.rate * samples,
         "n_samples": samples,
@@ -200,7 +209,7 @@ def phase_boundaries(capacity: Any, source: Any, *, noisy: bool = True) -> tuple
     if not smooth:
         exchange = Boundary(("kernel_bias", "feature_bias"), (0, 0), star)
         return kernel_variance, exchange, Boundary(pair, star, (math.inf, width))
-    corner = (_ratio(capacity, 1 + capacity), _ratio(1, 1 + capacity))
+    corner = (ratio(capacity, 1 + capacity), ratio(1, 1 + capacity))
     return (
         kernel_variance,
         Boundary(("kernel_bias", "feature_bias"), (0, 0), star),
@@ -217,11 +226,11 @@ def _noiseless_boundaries(capacity: Any, source: Any) -> tuple[Boundary, ...]:
 
 
 def _kappa(capacity: Any, ridge_exponent: Any, width_exponent: Any) -> Any:
-    return _smallest(_ratio(ridge_exponent, capacity), width_exponent, 1)
+    return smallest(ratio(ridge_exponent, capacity), width_exponent, 1)
 
 
 def _terms(capacity: Any, source: Any, kappa: Any, width_exponent: Any, *, noisy: bool) -> dict[str, Any]:
-    smoothness, roughness = _smallest(source, 1), _smallest(source, _HALF)
+    smoothness, roughness = smallest(source, 1), smallest(source, _HALF)
     terms = {
         "kernel_bias": -2 * capacity * kappa * smoothness,
         "feature_bias": -(2 * capacity * kappa * roughness + width_exponent - kappa),
@@ -231,19 +240,19 @@ def _terms(capacity: Any, source: Any, kappa: Any, width_exponent: Any, *, noisy
 
 def _rate(capacity: Any, source: Any, q: Any, *, noisy: bool) -> Any:
     """Best decay over ridges at width n^q."""
-    smooth, rough = 2 * capacity * _smallest(source, 1), 2 * capacity * _smallest(source, _HALF)
+    smooth, rough = 2 * capacity * smallest(source, 1), 2 * capacity * smallest(source, _HALF)
     if noisy:
-        return _smallest(rough * q, 1 - _ratio(1 - q, capacity), _ratio(smooth, smooth + 1))
-    return _smallest(rough * _smallest(q, 1) + _largest(q - 1, 0), smooth)
+        return smallest(rough * q, 1 - ratio(1 - q, capacity), ratio(smooth, smooth + 1))
+    return smallest(rough * smallest(q, 1) + largest(q - 1, 0), smooth)
 
 
 def _breakpoints(capacity: Any, source: Any, *, noisy: bool) -> tuple[Any, Any]:
     """Widths at which the best rate bends; from the second on it is the best of all."""
-    smooth, rough = 2 * capacity * _smallest(source, 1), 2 * capacity * _smallest(source, _HALF)
+    smooth, rough = 2 * capacity * smallest(source, 1), 2 * capacity * smallest(source, _HALF)
     if not noisy:
         return 1, 1 + smooth - rough
-    share = _ratio(1, smooth + 1)
-    return _ratio(1, 1 + capacity), _largest(share, 1 - capacity * share)
+    share = ratio(1, smooth + 1)
+    return ratio(1, 1 + capacity), largest(share, 1 - capacity * share)
 
 
 def _best_ridge(capacity: Any, source: Any, q: Any, rate: Any) -> Any:
@@ -251,42 +260,7 @@ def _best_ridge(capacity: Any, source: Any, q: Any, rate: Any) -> Any:
 
     For a source below 1/2 the kernel bias decides, and the second entry is the smaller one.
     """
-    return _largest(_ratio(rate, 2 * _smallest(source, 1)), _ratio(rate - q, 1 - _ratio(1, capacity)))
-
-
-def _where_larger(left: Any, right: Any, chosen: Any, otherwise: Any) -> Any:
-    if is_symbolic(left, right):
-        import sympy
-
-        return sympy.Piecewise((chosen, left > right), (otherwise, True))
-    return chosen if left > right else otherwise
-
-
-def _smallest(*values: Any) -> Any:
-    if is_symbolic(*values):
-        import sympy
-
-        return sympy.Min(*values)
-    return min(values)
-
-
-def _largest(*values: Any) -> Any:
-    if is_symbolic(*values):
-        import sympy
-
-        return sympy.Max(*values)
-    return max(values)
-
-
-def _ratio(numerator: Any, denominator: Any) -> Any:
-    """Divide, exactly where both are integers."""
-    if isinstance(numerator, int) and isinstance(denominator, int):
-        return Fraction(numerator, denominator)
-    return numerator / denominator
-
-
-def _attaining(values: Mapping[str, Any], chosen: Any) -> tuple[str, ...]:
-    return tuple(name for name, value in values.items() if value == chosen)
+    return largest(ratio(rate, 2 * smallest(source, 1)), ratio(rate - q, 1 - ratio(1, capacity)))
 
 
 def _log_power(terms: Mapping[str, Any], dominant: Any, source: Any) -> int:

@@ -12,21 +12,35 @@ from solvable.random_features.problem import Problem
 from solvable.training import Stage
 from solvable.weak_to_strong.chains import CHAIN, chain, collapse_ridge, growth_rate
 from solvable.weak_to_strong.optimal import optimal_student
+from solvable.weak_to_strong.scaling import (
+    OptimalStudent,
+    StageExponents,
+    WeakToStrongLaw,
+    exponents,
+    minimax_exponent,
+    optimal_student_exponents,
+)
 from solvable.weak_to_strong.simulation import draw, simulate
 from solvable.weak_to_strong.theory import OBSERVABLES, ensembles, mixed_labels, predict
 
 __all__ = [
     "CHAIN",
     "OBSERVABLES",
+    "OptimalStudent",
     "Problem",
     "Stage",
+    "StageExponents",
+    "WeakToStrongLaw",
     "chain",
     "collapse_ridge",
     "draw",
     "ensembles",
+    "exponents",
     "growth_rate",
+    "minimax_exponent",
     "mixed_labels",
     "optimal_student",
+    "optimal_student_exponents",
     "predict",
     "simulate",
 ]

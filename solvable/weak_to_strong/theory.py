@@ -70,7 +70,8 @@ def predict(problem: Problem, *, teacher: Stage, student: Stage, coupling: str =
         `teacher_nu2` and `student_nu2`, and, for "independent", six terms that add up to the student's risk: `shrink`
         (what both miss), `student` (the student's own fluctuation on the mean teacher), `teacher_features`,
         `teacher_noise` and `teacher_alias` (the teacher's fluctuation by features, by label noise, by unlearned signal)
-        and `label_noise` (the student's own). Singular points are inf: ridge 0 with n = p, or with n = rank <= p.
+        and `label_noise` (the student's own). Singular points are
+        inf: ridge 0 with n = p, or with n = rank <= p, also of the teacher; the ratio of two of them is nan.
 
     Raises:
         ArgumentError: for arguments outside their domain, named as in "teacher.n_samples"; for "features" unless both
