@@ -196,7 +196,7 @@ def simulate_dataset(
         True
     """
     plan = Sampling(seed, **sampling)
-    points, targets = _dataset(inputs, labels)
+    points, targets = checked_dataset(inputs, labels)
     controls, penalty = integer_controls(n_samples, n_features, ridge, ridge_per_sample, infinite_width=False)
     noise = as_leaf(noise_variance)
     require(bool(noise >= 0 and np.isfinite(noise)), "noise_variance", "finite and >= 0", noise_variance)
@@ -292,7 +292,8 @@ def _bytes(n: int, p: float, modes: float, ridges: int, plan: Sampling) -> float
     return float(numbers * np.dtype(plan.dtype).itemsize)
 
 
-def _dataset(inputs: Any, labels: Any) -> tuple[Array, Array]:
+def checked_dataset(inputs: Any, labels: Any) -> tuple[Array, Array]:
+    """Return inputs and labels as matrices of finite numbers, one row per point."""
     points, targets = np.asarray(inputs, dtype=np.float64), np.asarray(labels, dtype=np.float64)
     require(points.ndim == 2 and len(points) > 0, "inputs", "of shape (points, dimension)", points.shape)
     matches = targets.ndim in (1, 2) and len(targets) == len(points)

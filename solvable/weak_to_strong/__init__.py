@@ -11,6 +11,8 @@
 from solvable.random_features.problem import Problem
 from solvable.training import Stage
 from solvable.weak_to_strong.chains import CHAIN, chain, collapse_ridge, growth_rate
+from solvable.weak_to_strong.dataset import simulate_dataset
+from solvable.weak_to_strong.mixtures import simulate_mixed_labels
 from solvable.weak_to_strong.optimal import optimal_student
 from solvable.weak_to_strong.scaling import (
     OptimalStudent,
@@ -43,4 +45,6 @@ __all__ = [
     "optimal_student_exponents",
     "predict",
     "simulate",
+    "simulate_dataset",
+    "simulate_mixed_labels",
 ]

@@ -10,7 +10,7 @@ import pytest
 from solvable import compare
 from solvable import weak_to_strong as w2s
 from solvable.errors import ArgumentError, InfiniteWorldError, MemoryLimitError
-from solvable.weak_to_strong import Stage, simulation
+from solvable.weak_to_strong import Stage, generations
 
 INF = math.inf
 WORLD = w2s.Problem.power_law(1.5, 0.6, 0.25, n_modes=120)
@@ -24,9 +24,9 @@ def functions(shapes, ridges, noises, key=0, *, coupling="independent", direct=T
     with jax.enable_x64(True):
         return target, scale, [
             np.asarray(f)
-            for f in simulation.trained_functions(
+            for f in generations.trained_functions(
                 jax.random.key(key), jnp.asarray(target), scales=[jnp.asarray(scale)] * 2, ridges=jnp.asarray(ridges),
-                noises=jnp.asarray(noises), shapes=tuple(simulation.Shape(*shape, "svd") for shape in shapes),
+                noises=jnp.asarray(noises), shapes=tuple(generations.Shape(*shape, "svd") for shape in shapes),
                 coupling=coupling, direct=direct,
             )
         ]  # fmt: skip
@@ -134,9 +134,9 @@ def test_states_per_mode_agree(test_seed):
         target, scale, _ = functions(shapes, (0.1, 0.4), (0.25, 0.0))
 
         def both(key):
-            return jnp.stack(simulation.trained_functions(
+            return jnp.stack(generations.trained_functions(
                 key, jnp.asarray(target), scales=[jnp.asarray(scale)] * 2, ridges=jnp.array([0.1, 0.4]),
-                noises=jnp.array([0.25, 0.0]), shapes=tuple(simulation.Shape(*s, "eigh") for s in shapes),
+                noises=jnp.array([0.25, 0.0]), shapes=tuple(generations.Shape(*s, "eigh") for s in shapes),
                 coupling="independent", direct=False,
             ))  # fmt: skip
 
