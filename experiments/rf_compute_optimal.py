@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from experiments.equivalents import over_smallest_size
+from experiments.equivalents import labelled, over_smallest_size, sampling
 from experiments.sweep import Cell, Experiment, Preset
 from solvable import Estimate
 from solvable import random_features as rf
-from solvable.observables import Prediction, Record
+from solvable.observables import Prediction
 from solvable.precision import Array
 
 CAPACITY, SOURCE = 2.0, 0.4
@@ -49,12 +49,12 @@ def predict(cell: Cell) -> Prediction:
     controls = _controls(cell)
     theory = rf.predict(_problem(cell), **controls)
     labels = {"noise_variance": cell["noise_variance"], "aspect": np.asarray(cell["aspect"])}
-    return Prediction(theory.observables, theory.diagnostics, Record({**controls, **labels}), theory.declared)
+    return labelled(theory, **labels)
 
 
 def simulate(cell: Cell) -> Estimate:
     """Simulate one cell at the best ridge."""
-    return rf.simulate(_problem(cell), **_controls(cell), seed=cell["seed"], replicates=cell["replicates"])
+    return rf.simulate(_problem(cell), **_controls(cell), **sampling(cell))
 
 
 EXPERIMENT = Experiment(

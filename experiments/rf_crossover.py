@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from experiments.equivalents import over_smallest_size
+from experiments.equivalents import labelled, over_smallest_size, sampling
 from experiments.sweep import Cell, Experiment, Preset
 from solvable import Estimate
 from solvable import random_features as rf
-from solvable.observables import Prediction, Record
+from solvable.observables import Prediction
 from solvable.precision import Array
 
 WORLDS = {0.25: (2.0, 1e-2, 1.8), 0.6: (2.5, 1e-4, 2.0)}  # source -> capacity, noise, ridge exponent of the bent line
@@ -51,13 +51,12 @@ def predict(cell: Cell) -> Prediction:
     controls = _controls(cell, whole=len(cell["n_samples"]) == 1)
     theory = rf.predict(_problem(cell), **controls)
     labels = {name: cell[name] for name in ("capacity", "source", "ridge_exponent", "width_exponent")}
-    return Prediction(theory.observables, theory.diagnostics, Record({**controls, **labels}), theory.declared)
+    return labelled(theory, **labels)
 
 
 def simulate(cell: Cell) -> Estimate:
     """Simulate one cell."""
-    sampling = {name: cell[name] for name in ("seed", "replicates")}
-    return rf.simulate(_problem(cell), **_controls(cell, whole=True), **sampling)
+    return rf.simulate(_problem(cell), **_controls(cell, whole=True), **sampling(cell))
 
 
 EXPERIMENT = Experiment(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from experiments.equivalents import rows_of_ridges
+from experiments.equivalents import rows_of_ridges, sampling
 from experiments.sweep import Cell, Experiment, Preset
 from solvable import Estimate
 from solvable import random_features as rf
@@ -42,7 +42,7 @@ def predict(cell: Cell) -> Prediction:
 
 def simulate(cell: Cell) -> Estimate:
     """Simulate one cell."""
-    return rf.simulate(_problem(cell), **rows_of_ridges(cell), seed=cell["seed"], replicates=cell["replicates"])
+    return rf.simulate(_problem(cell), **rows_of_ridges(cell), **sampling(cell))
 
 
 def finite_size(controls: Mapping[str, Array]) -> Mapping[str, Array]:

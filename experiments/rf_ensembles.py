@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from experiments.equivalents import over_smallest_size
+from experiments.equivalents import over_smallest_size, sampling
 from experiments.sweep import Cell, Experiment, Preset
 from solvable import Estimate
 from solvable import random_features as rf
@@ -42,8 +42,7 @@ def predict(cell: Cell) -> Prediction:
 
 def simulate(cell: Cell) -> Estimate:
     """Simulate one cell."""
-    sampling = {name: cell[name] for name in ("seed", "replicates")}
-    return rf.simulate_decomposition(_problem(cell), **_controls(cell), **sampling)
+    return rf.simulate_decomposition(_problem(cell), **_controls(cell), **sampling(cell))
 
 
 EXPERIMENT = Experiment(

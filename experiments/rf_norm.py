@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from experiments.equivalents import over_smallest_size, rows_of_ridges
+from experiments.equivalents import over_smallest_size, rows_of_ridges, sampling
 from experiments.sweep import Cell, Experiment, Preset
 from solvable import Estimate
 from solvable import random_features as rf
@@ -35,7 +35,7 @@ def predict(cell: Cell) -> Prediction:
 
 def simulate(cell: Cell) -> Estimate:
     """Simulate one cell."""
-    return rf.simulate(_problem(cell), **rows_of_ridges(cell), seed=cell["seed"], replicates=cell["replicates"])
+    return rf.simulate(_problem(cell), **rows_of_ridges(cell), **sampling(cell))
 
 
 EXPERIMENT = Experiment(

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from experiments.equivalents import rows_of_ridges
+from experiments.equivalents import rows_of_ridges, sampling
 from experiments.sweep import Cell, Experiment, Preset
 from solvable import Estimate
 from solvable import random_features as rf
@@ -39,8 +39,7 @@ def predict(cell: Cell) -> Prediction:
 def simulate(cell: Cell) -> Estimate:
     """Train on random draws of the images and measure on all of them."""
     inputs, labels = digits()
-    sampling = {name: cell[name] for name in ("seed", "replicates")}
-    return rf.simulate_dataset(rf.relu_features, inputs, labels, **rows_of_ridges(cell), **sampling)
+    return rf.simulate_dataset(rf.relu_features, inputs, labels, **rows_of_ridges(cell), **sampling(cell))
 
 
 def _preset(n: int, widths: list[int], replicates: int) -> Preset:

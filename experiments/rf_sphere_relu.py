@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from experiments.equivalents import rows_of_ridges
+from experiments.equivalents import labelled, rows_of_ridges, sampling
 from experiments.sweep import Cell, Experiment, Preset
 from solvable import Estimate
 from solvable import random_features as rf
-from solvable.observables import Prediction, Record
+from solvable.observables import Prediction
 from solvable.precision import Array
 
 DIMENSIONS = (30, 5)
@@ -30,14 +30,12 @@ def _preset(n: int, widths: list[int], replicates: int) -> Preset:
 def predict(cell: Cell) -> Prediction:
     """Predict one cell."""
     theory = rf.predict(rf.Problem.sphere("relu", cell["dimension"], LEVEL_POWER, NOISE), **rows_of_ridges(cell))
-    controls = Record({**theory.controls, "dimension": cell["dimension"]})
-    return Prediction(theory.observables, theory.diagnostics, controls, theory.declared)
+    return labelled(theory, dimension=cell["dimension"])
 
 
 def simulate(cell: Cell) -> Estimate:
     """Simulate one cell."""
-    sampling = {name: cell[name] for name in ("seed", "replicates")}
-    return rf.simulate_sphere("relu", cell["dimension"], LEVEL_POWER, NOISE, **rows_of_ridges(cell), **sampling)
+    return rf.simulate_sphere("relu", cell["dimension"], LEVEL_POWER, NOISE, **rows_of_ridges(cell), **sampling(cell))
 
 
 def allowance(controls: Mapping[str, Array]) -> Mapping[str, Array]:

@@ -23,11 +23,12 @@ from solvable.weak_to_strong.scaling import (
     optimal_student_exponents,
 )
 from solvable.weak_to_strong.simulation import draw, simulate
-from solvable.weak_to_strong.theory import OBSERVABLES, ensembles, mixed_labels, predict
+from solvable.weak_to_strong.theory import OBSERVABLES, TERMS, ensembles, mixed_labels, predict
 
 __all__ = [
     "CHAIN",
     "OBSERVABLES",
+    "TERMS",
     "OptimalStudent",
     "Problem",
     "Stage",
