@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -75,3 +75,30 @@ def finish(figure: Figure, name: str, verdict: dict[str, Any], *, key: str) -> l
 def styled() -> Any:
     """Return a context with the figures' style that leaves the caller's settings alone."""
     return mpl.rc_context(mpl.rc_params_from_file(STYLE, use_default_template=True))
+
+
+def draw_sizes(axes: Axes, table: pd.DataFrame, names: Mapping[str, str]) -> None:
+    """Draw observables against the teacher's samples; the finite world, which is simulated, is dashed."""
+    for colour, (name, label) in zip(COLOURS, names.items(), strict=False):
+        rows = table[table.observable == name].sort_values("teacher_n_samples")
+        theory, measured = rows[rows.kind == "theory"], rows[rows.kind == "simulation"]
+        for style, chosen in (("-", np.isinf(theory.n_modes)), ("--", np.isfinite(theory.n_modes))):
+            part = theory[chosen]
+            axes.plot(
+                part.teacher_n_samples, part.predicted, style, color=colour, label=label if style == "-" else None
+            )
+        draw_marks(axes, measured.teacher_n_samples, measured, colour)
+
+
+def draw_marks(axes: Axes, x: pd.Series, measured: pd.DataFrame, colour: str) -> None:
+    """Draw simulated points with one standard error."""
+    axes.errorbar(x, measured["mean"], yerr=measured["sem"], fmt="o", color=colour, mew=0, lw=0.8)
+
+
+def slope_note(axes: Axes, x: pd.Series, y: pd.Series, label: str) -> None:
+    """Write the local slope at the right end beside a curve."""
+    slope = np.polyfit(np.log(x[-4:]), np.log(y[-4:]), 1)[0]
+    place = (float(x.iloc[-1]), float(y.iloc[-1]))
+    axes.annotate(
+        f"{label}: slope {slope:.2f}", place, xytext=(-4, 7), textcoords="offset points", ha="right", fontsize=6.5
+    )
