@@ -29,15 +29,16 @@ def _best(ridge: float, width: float) -> w2s.OptimalStudent:
 
 
 def predict(cell: Cell) -> Prediction:
-    """Return by which factors both risks change over a decade of n, and whether the student's rate is minimax."""
+    """Return by which factors both risks change over a decade of n, and the margin of the minimax rate."""
     width = cell["width_exponent"][0]
     laws = [_best(ridge, width).law for ridge in cell["ridge_exponent"]]
     rates = {
         name: np.array([float(law.exponent(f"{name}_excess_risk")) for law in laws]) for name in ("teacher", "student")
     }
-    minimax = np.array([float(bool(law.reaches_minimax)) for law in laws])
+    pairs = (w2s.StageExponents(ridge, width) for ridge in cell["ridge_exponent"])
+    margin = np.array([float(w2s.minimax_margin(CAPACITY, SOURCE, teacher=pair)) for pair in pairs])
     columns = {f"{name}_ratio": 10**rate for name, rate in rates.items()}
-    extra = {**{f"{name}_exponent": rate for name, rate in rates.items()}, "reaches_minimax": minimax}
+    extra = {**{f"{name}_exponent": rate for name, rate in rates.items()}, "minimax_margin": margin}
     return labelled(Prediction(Record({**columns, **extra}), Record({}), Record({}), RATIOS), **cell)
 
 

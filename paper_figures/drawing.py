@@ -2,6 +2,7 @@
 
 import json
 import os
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from experiments.store import results_root
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe and Ito: safe for colour blindness
 KEY = "lines: theory, markers: simulation with one standard error"  # a figure's own KEY goes before it
+_LETTERS_PER_INCH = 23  # of the key
 STYLE = Path(__file__).parent / "style.mplstyle"
 
 
@@ -62,7 +64,8 @@ def finish(figure: Figure, name: str, verdict: dict[str, Any], *, key: str) -> l
             axis.set_minor_formatter(NullFormatter())  # powers of ten are labels enough
     allowed = max((item["allowed"] for item in verdict["observables"].values()), default=0.0)
     within = f" ({allowed:.0%} allowed)" if allowed else ""
-    figure.suptitle(f"{key}; verdict: {verdict['verdict']}{within}", fontsize=6.5, color="0.4")
+    note = f"{key}; verdict: {verdict['verdict']}{within}"
+    figure.suptitle(textwrap.fill(note, int(_LETTERS_PER_INCH * figure.get_figwidth())), fontsize=6.5, color="0.4")
     folder = figures_root()
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.pdf", folder / f"{name}.png"]
@@ -79,26 +82,17 @@ def styled() -> Any:
 
 def draw_sizes(axes: Axes, table: pd.DataFrame, names: Mapping[str, str]) -> None:
     """Draw observables against the teacher's samples; the finite world, which is simulated, is dashed."""
-    for colour, (name, label) in zip(COLOURS, names.items(), strict=False):
-        rows = table[table.observable == name].sort_values("teacher_n_samples")
+    for colour, (observable, label) in zip(COLOURS, names.items(), strict=False):
+        rows = table[table.observable == observable].sort_values("teacher_n_samples")
         theory, measured = rows[rows.kind == "theory"], rows[rows.kind == "simulation"]
         for style, chosen in (("-", np.isinf(theory.n_modes)), ("--", np.isfinite(theory.n_modes))):
             part = theory[chosen]
-            axes.plot(
-                part.teacher_n_samples, part.predicted, style, color=colour, label=label if style == "-" else None
-            )
+            slope = np.polyfit(np.log(part.teacher_n_samples[-4:]), np.log(part.predicted[-4:]), 1)[0]
+            name = f"{label} (slope {round(slope, 2) + 0.0:.2f} at the end)" if style == "-" else None
+            axes.plot(part.teacher_n_samples, part.predicted, style, color=colour, label=name)
         draw_marks(axes, measured.teacher_n_samples, measured, colour)
 
 
 def draw_marks(axes: Axes, x: pd.Series, measured: pd.DataFrame, colour: str) -> None:
     """Draw simulated points with one standard error."""
     axes.errorbar(x, measured["mean"], yerr=measured["sem"], fmt="o", color=colour, mew=0, lw=0.8)
-
-
-def slope_note(axes: Axes, x: pd.Series, y: pd.Series, label: str) -> None:
-    """Write the local slope at the right end beside a curve."""
-    slope = np.polyfit(np.log(x[-4:]), np.log(y[-4:]), 1)[0]
-    place = (float(x.iloc[-1]), float(y.iloc[-1]))
-    axes.annotate(
-        f"{label}: slope {slope:.2f}", place, xytext=(-4, 7), textcoords="offset points", ha="right", fontsize=6.5
-    )

@@ -8,7 +8,7 @@ from paper_figures.drawing import COLOURS, draw_marks
 
 def draw(table: pd.DataFrame) -> Figure:
     """Draw the figure from the experiment's table."""
-    figure = Figure(figsize=(3.6, 3.0))
+    figure = Figure(figsize=(4.0, 3.1))
     axes = figure.subplots()
     rows = table[table.observable == "excess_risk"].sort_values("generation")
     fixed = rows[rows.best == 0]

@@ -19,7 +19,7 @@ KEY = "areas: terms, line: their sum, dotted: teacher, markers: simulation with 
 
 def draw(table: pd.DataFrame) -> Figure:
     """Draw the figure from the experiment's table."""
-    figure = Figure(figsize=(3.9, 3.0))
+    figure = Figure(figsize=(4.2, 3.2))
     axes = figure.subplots()
     theory = table[table.kind == "theory"].pivot_table(index="student_ridge", columns="observable", values="predicted")
     tops = np.cumsum([theory[name].to_numpy() for name in LABELS], axis=0)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-KEY = "colour: law, circles: slope of the exact predictor between n = 1e9 and 1e10, inside white lines: minimax rate"
+KEY = "colour: law, circles: slope of the exact predictor between n = 1e9 and 1e10, above the white line: minimax rate"
 
 
 def draw(table: pd.DataFrame) -> Figure:
@@ -16,26 +16,26 @@ def draw(table: pd.DataFrame) -> Figure:
     slopes = {name: _slopes(measured, f"{name}_ratio") for name in ("teacher", "student")}
     planes["gain"] = planes["student"] - planes["teacher"]
     slopes["gain"] = slopes["student"].assign(rate=slopes["student"].rate - slopes["teacher"].rate)
-    minimax = _plane(theory, "reaches_minimax", sign=1)
+    margin = _plane(theory, "minimax_margin", sign=1)
     top = float(planes["student"].to_numpy().max())
     for axes, (name, plane) in zip(panels, planes.items(), strict=True):
         scale = {"cmap": "viridis", "vmin": 0, "vmax": top}
         colours = axes.pcolormesh(plane.columns, plane.index, plane.to_numpy(), rasterized=True, **scale)
-        if 0 < minimax.to_numpy().mean() < 1:
-            axes.contour(minimax.columns, minimax.index, minimax.to_numpy(), [0.5], colors="white", linewidths=1)
+        if margin.to_numpy().min() < 0 < margin.to_numpy().max():
+            axes.contour(margin.columns, margin.index, margin.to_numpy(), [-1e-3], colors="white", linewidths=1)
         marks = slopes[name]
         axes.scatter(
             marks.ridge_exponent, marks.width_exponent, c=np.maximum(marks.rate, 0), s=20, edgecolors="black",
             linewidths=0.6, zorder=3, **scale,
         )  # fmt: skip
-        axes.set(title=name, xlabel="teacher's ridge exponent")
+        axes.set(title=name, xlabel="teacher's ridge exponent", xlim=(0, 2.25), ylim=(0, 1.95))
     panels[0].set_ylabel("teacher's width exponent")
     figure.colorbar(colours, ax=panels, label="decay exponent", pad=0.02)
     return figure
 
 
 def _plane(theory: pd.DataFrame, name: str, sign: int = -1) -> pd.DataFrame:
-    """Return decay exponents, or flags, by width (rows) and ridge (columns)."""
+    """Return decay exponents, or margins, by width (rows) and ridge (columns)."""
     chosen = theory[theory.observable == name]
     return sign * chosen.pivot_table(index="width_exponent", columns="ridge_exponent", values="predicted")
 

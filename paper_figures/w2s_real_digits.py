@@ -11,7 +11,7 @@ KEY = "lines: theory from the estimated spectrum (dotted: teacher), markers: tra
 
 def draw(table: pd.DataFrame) -> Figure:
     """Draw the figure from the experiment's table."""
-    figure = Figure(figsize=(3.6, 3.0))
+    figure = Figure(figsize=(4.2, 3.2))
     axes = figure.subplots()
     for colour, (ridge, rows) in zip(COLOURS, table.groupby("teacher_ridge"), strict=False):
         theory, measured = (rows[rows.kind == kind].sort_values("student_ridge") for kind in ("theory", "simulation"))
@@ -26,6 +26,6 @@ def draw(table: pd.DataFrame) -> Figure:
         )
     simulated = table[(table.kind == "simulation") & table.observable.isin([student, teacher])]
     gap = float(np.max(np.abs(simulated["mean"] / simulated.predicted - 1)))
-    axes.set(xscale="log", yscale="log", xlabel="student's ridge", ylabel="excess risk")
-    axes.legend(title=f"teacher's ridge (largest gap {gap:.0%})", fontsize=6.5)
+    axes.set(xscale="log", xlabel="student's ridge", ylabel="excess risk")
+    axes.legend(title=f"teacher's ridge (gap up to {gap:.0%})", fontsize=7, title_fontsize=7)
     return figure

@@ -26,6 +26,6 @@ def draw(table: pd.DataFrame) -> Figure:
         for axes in (left, right):
             axes.axhline(level, ls=":", lw=1, color=colour)
     left.set(xscale="log", yscale="log", xlabel="student's ridge", ylabel="excess risk")
-    right.set(xscale="log", xlabel="student's samples over the teacher's (best ridge)")
+    right.set(xscale="log", xlabel="student's samples / teacher's", title="best ridge, all features")
     left.legend(title="teacher's ridge", fontsize=6.5)
     return figure

@@ -20,6 +20,7 @@ from solvable.weak_to_strong.scaling import (
     WeakToStrongLaw,
     exponents,
     minimax_exponent,
+    minimax_margin,
     optimal_student_exponents,
 )
 from solvable.weak_to_strong.simulation import draw, simulate
@@ -41,6 +42,7 @@ __all__ = [
     "exponents",
     "growth_rate",
     "minimax_exponent",
+    "minimax_margin",
     "mixed_labels",
     "optimal_student",
     "optimal_student_exponents",

@@ -182,6 +182,45 @@ def minimax_exponent(capacity: Any, source: Any) -> Any:
     return -ratio(smooth, smooth + 1)
 
 
+def minimax_margin(
+    capacity: Any, source: Any, *, teacher: StageExponents, width: Any = math.inf, samples: Any = 1
+) -> Any:
+    """Return by how much the tightest condition for a minimax student is met; some ridge reaches it if this is >= 0.
+
+    With k = 1/(1 + 2 capacity s) and T at kappa_s = k, the conditions are (derived here)
+
+        kappa_t >= k,   N_s >= kappa_t,   min(N_s, Q_s) >= k,   Q_s >= k (1 + 2 capacity (s - r)),
+        Q_t + capacity kappa_t (1 + 2 r) - T >= 2 capacity s k.
+
+    Args:
+        capacity: > 1.
+        source: > 0.
+        teacher: growth of the teacher's ridge and width; true labels are noisy.
+        width: of the student, > 0, may be inf.
+        samples: of the student, > 0.
+
+    Raises:
+        ArgumentError: outside these domains. Symbols are not checked.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from solvable.weak_to_strong import StageExponents, minimax_margin
+        >>> minimax_margin(Fraction(3, 2), Fraction(4, 5), teacher=StageExponents(float("inf"), Fraction(1, 2)))
+        Fraction(7, 34)
+    """
+    _, fixed = _read(capacity, source, teacher, StageExponents(math.inf, width, samples), noisy=True)
+    smooth, rough = 2 * capacity * smallest(source, 1), 2 * capacity * smallest(source, _HALF)
+    star = ratio(1, 1 + smooth)
+    terms = _student_terms(fixed, star)
+    return smallest(
+        fixed.kappa_t - star,
+        fixed.samples - fixed.kappa_t,
+        _largest_kappa(fixed) - star,
+        fixed.width - star * (1 + smooth - rough),
+        -terms["teacher_features"] - smooth * star,
+    )
+
+
 def _read(
     capacity: Any, source: Any, teacher: StageExponents, student: StageExponents, *, noisy: bool
 ) -> tuple[ScalingLaw, _Fixed]:

@@ -9,6 +9,7 @@ import pytest
 
 from paper_figures import __main__ as command_line
 from solvable import random_features as rf
+from solvable import weak_to_strong as w2s
 
 pytestmark = pytest.mark.x64_independent
 
@@ -16,15 +17,28 @@ VERDICT = {"verdict": "agree", "text": "agree\n  excess_risk: fine", "observable
 
 
 def write_results(folder, name):
-    exponents = ("risk", "kernel_bias", "feature_bias", "variance")
+    exponents = ("risk", "kernel_bias", "feature_bias", "variance", "teacher", "student")
     ratios = ("bias_ratio", "variance_ratio")
     observables = sorted(
-        {*rf.OBSERVABLES.names, *rf.DECOMPOSITION.names, *ratios, *(f"{term}_exponent" for term in exponents)}
+        {
+            *w2s.OBSERVABLES.names,
+            *w2s.TERMS,
+            "teacher_ratio",
+            "student_ratio",
+            "minimax_margin",
+            *rf.OBSERVABLES.names,
+            *rf.DECOMPOSITION.names,
+            *ratios,
+            *(f"{term}_exponent" for term in exponents),
+        }
     )
     controls = {"n_samples": 64.0, "source": 0.3, "capacity": 1.5, "noise_variance": 0.1, "dimension": 5.0}
+    controls |= {"student_n_samples": 64.0, "direct_excess_risk": 0.2}
     rows = [
         {"kind": kind, "n_features": width, "ridge": ridge, "observable": observable, **controls,
          "aspect": ridge, "width_exponent": min(width, 300) / 150, "ridge_exponent": ridge,
+         "n_modes": np.inf if ridge < 1 else 100.0, "teacher_n_samples": min(width, 400),
+         "generation": width, "fraction": 1 / width, "best": float(ridge < 1), "teacher_ridge": ridge, "student_ridge": ridge * width,
          "predicted": (1 / width + ridge) * (-1 if observable.endswith("exponent") else 1),
          "mean": 1 / width + ridge, "sem": 0.01, "count": 10, "failed": 0}
         for kind in ("theory", "simulation") for width in (20.0, 64.0, 200.0, np.inf) for ridge in (0.1, 1.0)

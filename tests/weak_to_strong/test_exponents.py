@@ -8,7 +8,14 @@ import pytest
 
 from solvable import weak_to_strong as w2s
 from solvable.errors import ArgumentError
-from solvable.weak_to_strong import Stage, StageExponents, exponents, minimax_exponent, optimal_student_exponents
+from solvable.weak_to_strong import (
+    Stage,
+    StageExponents,
+    exponents,
+    minimax_exponent,
+    minimax_margin,
+    optimal_student_exponents,
+)
 
 pytestmark = pytest.mark.x64_independent
 INF = math.inf
@@ -119,25 +126,13 @@ def test_criterion_for_a_gain_over_a_biased_teacher():
 
 
 def test_criterion_for_the_minimax_rate():
+    """Five conditions against the best of all ridges."""
     seen = set()
     for capacity, source, teacher, student, _ in random_settings(1500, 22):
-        law = optimal_student_exponents(
-            capacity, source, teacher=teacher, width=student.width, samples=student.samples
-        ).law
-        smooth, rough = min(source, 1), min(source, 0.5)
-        star = 1 / (1 + 2 * capacity * smooth)
-        kappa = min(teacher.ridge / capacity, teacher.width, 1)
-        n, q = student.samples, student.samples * student.width
-        m = min(star, kappa)
-        spread = max(m * (1 + capacity), m * (1 + capacity) - q + kappa, m - n + kappa * (1 + capacity))
-        fluctuation = teacher.width + capacity * kappa * (1 + 2 * rough) - spread
-        expected = (
-            kappa >= star and n >= kappa and min(n, q) >= star
-            and q >= star * (1 + 2 * capacity * (smooth - rough))
-            and fluctuation >= 2 * capacity * smooth * star
-        )  # fmt: skip
-        assert law.reaches_minimax == expected, (capacity, source, teacher, student)
-        seen.add(expected)
+        shape = {"teacher": teacher, "width": student.width, "samples": student.samples}
+        expected = minimax_margin(capacity, source, **shape) >= 0
+        assert optimal_student_exponents(capacity, source, **shape).law.reaches_minimax == expected
+        seen.add(bool(expected))
     assert seen == {True, False}
 
 
