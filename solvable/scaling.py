@@ -11,6 +11,8 @@ import numpy as np
 from solvable.errors import require
 from solvable.precision import Array
 
+ROUNDING = 1e-12  # exponents closer than this are equal
+
 
 @dataclass(frozen=True)
 class PowerLaw:
@@ -201,5 +203,5 @@ def ratio(numerator: Any, denominator: Any) -> Any:
 
 
 def attaining(values: Mapping[str, Any], chosen: Any) -> tuple[str, ...]:
-    """Return the names whose value is the chosen one."""
-    return tuple(name for name, value in values.items() if value == chosen)
+    """Return the names whose value is the chosen one, floating-point numbers to rounding."""
+    return tuple(name for name, value in values.items() if value == chosen or abs(value - chosen) < ROUNDING)

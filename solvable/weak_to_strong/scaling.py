@@ -25,10 +25,9 @@ from typing import Any, NamedTuple
 
 from solvable.errors import require
 from solvable.random_features.scaling import exponents as exponents_of_one
-from solvable.scaling import PowerLaw, ScalingLaw, attaining, is_symbolic, largest, ratio, smallest
+from solvable.scaling import ROUNDING, PowerLaw, ScalingLaw, attaining, is_symbolic, largest, ratio, smallest
 
 _HALF = Fraction(1, 2)
-_TIE = 1e-12  # rates of floating-point parameters closer than this are equal
 
 
 class StageExponents(NamedTuple):
@@ -130,8 +129,8 @@ def exponents(
         "dominated_by": attaining(terms, risk),
         "teacher_dominated_by": one.regime["dominated_by"],
     }
-    gains = bool(risk < teacher_risk - _TIE)
-    minimax = bool(risk <= minimax_exponent(capacity, source) + _TIE) if noisy else None
+    gains = bool(risk < teacher_risk - ROUNDING)
+    minimax = bool(risk <= minimax_exponent(capacity, source) + ROUNDING) if noisy else None
     return WeakToStrongLaw("n_samples", laws, terms, regime, one.terms, gains, minimax)
 
 

@@ -38,7 +38,8 @@ def write_results(folder, name):
         {"kind": kind, "n_features": width, "ridge": ridge, "observable": observable, **controls,
          "aspect": ridge, "width_exponent": min(width, 300) / 150, "ridge_exponent": ridge,
          "n_modes": np.inf if ridge < 1 else 100.0, "teacher_n_samples": min(width, 400),
-         "generation": width, "fraction": 1 / width, "best": float(ridge < 1), "teacher_ridge": ridge, "student_ridge": ridge * width,
+         "generation": width, "fraction": 1 / width, "best": float(ridge < 1),
+         "teacher_ridge": ridge, "student_ridge": ridge * width,
          "predicted": (1 / width + ridge) * (-1 if observable.endswith("exponent") else 1),
          "mean": 1 / width + ridge, "sem": 0.01, "count": 10, "failed": 0}
         for kind in ("theory", "simulation") for width in (20.0, 64.0, 200.0, np.inf) for ridge in (0.1, 1.0)
