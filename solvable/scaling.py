@@ -204,4 +204,8 @@ def ratio(numerator: Any, denominator: Any) -> Any:
 
 def attaining(values: Mapping[str, Any], chosen: Any) -> tuple[str, ...]:
     """Return the names whose value is the chosen one, floating-point numbers to rounding."""
-    return tuple(name for name, value in values.items() if value == chosen or abs(value - chosen) < ROUNDING)
+
+    def equal(value: Any) -> bool:
+        return bool(value == chosen or (not is_symbolic(value, chosen) and abs(value - chosen) < ROUNDING))
+
+    return tuple(name for name, value in values.items() if equal(value))
