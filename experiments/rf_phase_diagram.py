@@ -1,19 +1,20 @@
 """Phase diagram: which term decides the rate, in the plane of ridge and width exponents, with measured slopes."""
 
-import math
-from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
+from experiments.equivalents import decade_ratios, slopes_within
 from experiments.sweep import Cell, Experiment, Preset
 from solvable import Estimate
 from solvable import random_features as rf
 from solvable.observables import Observables, Prediction, Record
-from solvable.precision import Array
 
 CAPACITY, SOURCES = 1.5, (0.7, 0.3)
-WINDOW = (1e9, 1e10)  # samples between which the exact predictor's slope is taken
+WINDOW = (1e9, 1e10)  # the decade of samples between which the exact predictor's slope is taken
 RATIOS = Observables(base=("bias_ratio", "variance_ratio"), finite_size={})
+# Corrections to the power laws between n = 1e9 and 1e10: slopes within 0.05 of the exponents.
+FINITE_SIZE = partial(slopes_within, 0.05, RATIOS.base)
 
 
 def _preset(resolution: int, measured: int) -> Preset:
@@ -49,21 +50,7 @@ def simulate(cell: Cell) -> Estimate:
     n, ridge = np.array(WINDOW), np.array(cell["ridge_exponent"])[:, None]
     problem = rf.Problem.power_law(CAPACITY, cell["source"], noise_variance=1.0)
     theory = rf.predict(problem, n_samples=n, n_features=n ** cell["width_exponent"][0], ridge_per_sample=n**-ridge)
-    decades = math.log10(WINDOW[1] / WINDOW[0])
-    ratios = {
-        f"{name}_ratio": (values[:, 1] / values[:, 0]) ** (1 / decades)
-        for name, values in (("bias", theory.bias), ("variance", theory.variance))
-    }
-    # Nothing is random here: two equal samples have a standard error of 0, and are held to the allowance alone.
-    return Estimate.from_samples({name: np.stack([value, value]) for name, value in ratios.items()}, RATIOS)
-
-
-def finite_size(controls: Mapping[str, Array]) -> Mapping[str, Array]:
-    """Corrections to the power laws between n = 1e9 and 1e10: slopes within 0.05 of the exponents.
-
-    The largest found on these grids is 0.04, near the line n = p.
-    """
-    return dict.fromkeys(RATIOS.base, (10**0.05 - 1) * np.ones_like(controls["width_exponent"]))
+    return decade_ratios({"bias": theory.bias, "variance": theory.variance}, RATIOS)
 
 
 EXPERIMENT = Experiment(
@@ -73,6 +60,6 @@ EXPERIMENT = Experiment(
     presets={"quick": _preset(81, 7), "paper": _preset(241, 15)},
     predict=predict,
     simulate=simulate,
-    compare={"observables": RATIOS.base, "finite_size": finite_size, "detectable": 0.15},
+    compare={"observables": RATIOS.base, "finite_size": FINITE_SIZE, "detectable": 0.15},
     observables=RATIOS,
 )

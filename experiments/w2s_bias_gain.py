@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from experiments.equivalents import PAIR_SIZES, labelled, over_smallest_size, sampling
-from experiments.sweep import Cell, Experiment, Preset
+from experiments.equivalents import labelled, pair_comparison, sampling, sweep_of_sizes
+from experiments.sweep import Cell, Experiment
 from solvable import Estimate
 from solvable import weak_to_strong as w2s
 from solvable.observables import Prediction
@@ -14,18 +14,7 @@ from solvable.observables import Prediction
 CAPACITY, SOURCE, NOISE = 1.5, 1.0, 0.01
 WIDTH, FEATURES = 0.3, 4.0  # the teacher has FEATURES n^WIDTH features
 BEST = w2s.optimal_student_exponents(CAPACITY, SOURCE, teacher=w2s.StageExponents(math.inf, WIDTH))
-
-
-def _preset(n_modes: int, sizes: list[int], replicates: int) -> Preset:
-    short = np.geomspace(0.7 * sizes[0], 1.4 * sizes[-1], 20)
-    return Preset(
-        theory=(
-            {"n_modes": math.inf, "n_samples": np.geomspace(20, 1e8, 80).tolist()},
-            {"n_modes": n_modes, "n_samples": short.tolist()},
-        ),
-        simulation=[{"n_modes": n_modes, "n_samples": [n]} for n in sizes],
-        sampling={"seed": 0, "replicates": replicates},
-    )
+DENSE = np.geomspace(20, 1e8, 80)
 
 
 def _stages(cell: Cell) -> dict[str, Any]:
@@ -54,12 +43,11 @@ EXPERIMENT = Experiment(
     name="w2s_bias_gain",
     summary=__doc__.splitlines()[0],
     model="weak_to_strong",
-    presets={"quick": _preset(512, [64, 128], 192), "paper": _preset(4096, [64, 128, 256, 512], 256)},
+    presets={
+        "quick": sweep_of_sizes(512, DENSE, [64, 128], 192),
+        "paper": sweep_of_sizes(4096, DENSE, [64, 128, 256, 512], 256),
+    },
     predict=predict,
     simulate=simulate,
-    compare={
-        "observables": w2s.OBSERVABLES.base,
-        "finite_size": over_smallest_size(1.5, w2s.OBSERVABLES.base, PAIR_SIZES),
-        "detectable": 0.6,
-    },
+    compare=pair_comparison(0.6),
 )

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.equivalents import PAIR_SIZES, over_smallest_size, sampling
+from experiments.equivalents import pair_comparison, sampling
 from experiments.sweep import Cell, Experiment, Preset
 from solvable import Estimate
 from solvable import weak_to_strong as w2s
@@ -53,9 +53,5 @@ EXPERIMENT = Experiment(
     },
     predict=predict,
     simulate=simulate,
-    compare={
-        "observables": w2s.OBSERVABLES.base,
-        "finite_size": over_smallest_size(1.5, w2s.OBSERVABLES.base, PAIR_SIZES),
-        "detectable": 0.4,
-    },
+    compare=pair_comparison(0.4),
 )

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from experiments.equivalents import PAIR_SIZES, labelled, over_smallest_size, sampling
-from experiments.sweep import Cell, Experiment, Preset
+from experiments.equivalents import labelled, pair_comparison, sampling, sweep_of_sizes
+from experiments.sweep import Cell, Experiment
 from solvable import Estimate
 from solvable import random_features as rf
 from solvable import weak_to_strong as w2s
@@ -16,18 +16,7 @@ from solvable.precision import Array
 CAPACITY, SOURCE, NOISE = 1.5, 0.8, 0.25
 TEACHER = w2s.StageExponents(ridge=math.inf, width=2)  # interpolates, with n^2 features
 BEST = w2s.optimal_student_exponents(CAPACITY, SOURCE, teacher=TEACHER)
-
-
-def _preset(n_modes: int, sizes: list[int], replicates: int) -> Preset:
-    short = np.geomspace(0.7 * sizes[0], 1.4 * sizes[-1], 20)
-    return Preset(
-        theory=(
-            {"n_modes": math.inf, "n_samples": np.geomspace(10, 1e6, 60).tolist()},
-            {"n_modes": n_modes, "n_samples": short.tolist()},
-        ),
-        simulation=[{"n_modes": n_modes, "n_samples": [n]} for n in sizes],
-        sampling={"seed": 0, "replicates": replicates},
-    )
+DENSE = np.geomspace(10, 1e6, 60)
 
 
 def _stages(n: Array) -> dict[str, Any]:
@@ -55,12 +44,11 @@ EXPERIMENT = Experiment(
     name="w2s_nondecaying_teacher",
     summary=__doc__.splitlines()[0],
     model="weak_to_strong",
-    presets={"quick": _preset(512, [16, 32], 256), "paper": _preset(4096, [32, 64, 128, 256], 256)},
+    presets={
+        "quick": sweep_of_sizes(512, DENSE, [16, 32], 256),
+        "paper": sweep_of_sizes(4096, DENSE, [32, 64, 128, 256], 256),
+    },
     predict=predict,
     simulate=simulate,
-    compare={
-        "observables": w2s.OBSERVABLES.base,
-        "finite_size": over_smallest_size(1.5, w2s.OBSERVABLES.base, PAIR_SIZES),
-        "detectable": 0.5,
-    },
+    compare=pair_comparison(0.5),
 )

@@ -1,19 +1,20 @@
 """Phase diagram: the teacher's rate, the best student's, and the difference, against the teacher's exponents."""
 
-import math
+from functools import partial
 
 import numpy as np
 
-from experiments.equivalents import labelled
+from experiments.equivalents import decade_ratios, labelled, slopes_within
 from experiments.sweep import Cell, Experiment, Preset
 from solvable import Estimate
 from solvable import weak_to_strong as w2s
 from solvable.observables import Observables, Prediction, Record
-from solvable.precision import Array
 
 CAPACITY, SOURCE = 1.5, 0.8
-WINDOW = (1e9, 1e10)  # samples between which the exact predictor's slope is taken
+WINDOW = (1e9, 1e10)  # the decade of samples between which the exact predictor's slope is taken
 RATIOS = Observables(base=("teacher_ratio", "student_ratio"), finite_size={})
+# Corrections to power laws between n = 1e9 and 1e10: slopes within 0.05 of the exponents, as in tests.
+FINITE_SIZE = partial(slopes_within, 0.05, RATIOS.base)
 
 
 def _preset(resolution: int, measured: int) -> Preset:
@@ -53,16 +54,8 @@ def simulate(cell: Cell) -> Estimate:
         teacher=w2s.Stage(n, n**width, ridge_per_sample=n**-ridges),
         student=w2s.Stage(n, ridge_per_sample=n**-best),
     )
-    decades = math.log10(WINDOW[1] / WINDOW[0])
-    risks = {"teacher_ratio": theory.teacher_excess_risk, "student_ratio": theory.student_excess_risk}
-    ratios = {name: (values[:, 1] / values[:, 0]) ** (1 / decades) for name, values in risks.items()}
-    # Nothing is random here: two equal samples have a standard error of 0, and are held to the allowance alone.
-    return Estimate.from_samples({name: np.stack([value, value]) for name, value in ratios.items()}, RATIOS)
-
-
-def finite_size(controls: dict[str, Array]) -> dict[str, Array]:
-    """Corrections to power laws between n = 1e9 and 1e10: slopes within 0.05 of the exponents, as in tests."""
-    return dict.fromkeys(RATIOS.base, (10**0.05 - 1) * np.ones_like(controls["width_exponent"]))
+    risks = {"teacher": theory.teacher_excess_risk, "student": theory.student_excess_risk}
+    return decade_ratios(risks, RATIOS)
 
 
 EXPERIMENT = Experiment(
@@ -72,6 +65,6 @@ EXPERIMENT = Experiment(
     presets={"quick": _preset(51, 6), "paper": _preset(161, 12)},
     predict=predict,
     simulate=simulate,
-    compare={"observables": RATIOS.base, "finite_size": finite_size, "detectable": 0.15},
+    compare={"observables": RATIOS.base, "finite_size": FINITE_SIZE, "detectable": 0.15},
     observables=RATIOS,
 )

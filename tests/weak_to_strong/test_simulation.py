@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from solvable import compare
+from solvable import random_features as rf
 from solvable import weak_to_strong as w2s
 from solvable.errors import ArgumentError, InfiniteWorldError, MemoryLimitError
 from solvable.weak_to_strong import Stage, generations
@@ -127,6 +128,37 @@ def test_chains_agree(test_seed):
 
 
 @pytest.mark.x64_independent
+def test_mixed_labels_agree(test_seed):
+    pair = {"teacher": Stage(40, 60, ridge=0.1), "student": Stage(40, 30, ridge=0.3)}
+    mixture = {**pair, "fraction": 0.75, "true_label_noise_variance": 0.1}
+    measured = w2s.simulate_mixed_labels(WORLD, **mixture, seed=test_seed, replicates=512)
+    allowance = {name: constant / 30 for name, constant in FINITE_SIZE.items()}
+    verdict = compare(w2s.mixed_labels(WORLD, **mixture), measured, finite_size=allowance, detectable=0.3)
+    assert verdict, verdict
+    with pytest.raises(ArgumentError, match="fraction must be in"):
+        w2s.simulate_mixed_labels(WORLD, **{**mixture, "fraction": 0.33}, seed=0, replicates=2)
+
+
+@pytest.mark.x64_independent
+def test_a_data_set_that_is_gaussian_follows_the_theory(test_seed):
+    """Linear features of Gaussian points: the kernel's eigenvectors are Gaussian. Detects biases of 30%."""
+    rng = np.random.default_rng(3)
+    inputs = rng.normal(size=(400, 30)) * np.arange(1.0, 31) ** -0.75
+    labels = inputs @ rng.normal(size=30)
+    pair = {"teacher": Stage(40, 30, ridge=0.05), "student": Stage(60, 80, ridge=0.1)}
+    measured = w2s.simulate_dataset(
+        linear_features, inputs, labels, **pair, noise_variance=0.1, seed=test_seed, replicates=384
+    )
+    kernel = inputs @ inputs.T
+    theory = w2s.predict(rf.Problem.from_kernel(kernel, labels, 0.1), **pair)
+    assert compare(theory, measured, rtol=0.1, detectable=0.35)
+
+
+def linear_features(key, inputs, n_features):
+    return inputs @ jax.random.normal(key, (inputs.shape[1], n_features), inputs.dtype)
+
+
+@pytest.mark.x64_independent
 def test_states_per_mode_agree(test_seed):
     """Means and variances of coefficients over 512 draws: five standard errors and 2/min(n, p)."""
     shapes = ((40, 30), (50, 60))
@@ -177,6 +209,63 @@ def test_published_monte_carlo_rows(name, test_seed):
     means = dict(zip(w2s.OBSERVABLES.base, published, strict=True))
     pooled = {key: (ours.mean[key], np.hypot(ours.sem[key], sem)) for key, (_, sem) in means.items()}
     assert compare({key: mean for key, (mean, _) in means.items()}, pooled, detectable=0.25)
+
+
+def apart(measured, mean, sem):
+    """Compare one of our means with a published one."""
+    pooled = (measured.mean.student_excess_risk, np.hypot(measured.sem.student_excess_risk, sem))
+    return compare({"student_excess_risk": mean}, {"student_excess_risk": pooled}, detectable=0.25)
+
+
+@pytest.mark.slow
+@pytest.mark.x64_independent
+@pytest.mark.parametrize(
+    ("coupling", "teacher", "student", "mean", "sem"),
+    [
+        ("inputs", Stage(100, ridge=0.1), Stage(100, ridge=1.0), 0.04498, 0.0006),
+        ("features", Stage(100, 80, ridge=0.05), Stage(200, 80, ridge=1.0), 0.1282, 0.0017),
+        ("features", Stage(100, 200, ridge=0.5), Stage(100, 200, ridge=0.1), 0.0606, 0.0008),
+    ],
+)
+def test_published_couplings(coupling, teacher, student, mean, sem, test_seed):
+    world = w2s.Problem.power_law(1.5, 0.5, 0.25, n_modes=400)
+    pair = {"teacher": teacher, "student": student, "coupling": coupling}
+    verdict = apart(w2s.simulate(world, **pair, seed=test_seed, replicates=400), mean, sem)
+    assert verdict, verdict
+
+
+@pytest.mark.slow
+@pytest.mark.x64_independent
+@pytest.mark.parametrize(
+    ("world", "teacher", "student", "fraction", "noise", "mean", "sem"),
+    [
+        ((1.5, 0.5, 0.25, 400), Stage(80, ridge=0.1), Stage(200, ridge=1.0), 0.75, 0.25, 0.05317, 0.00074),
+        ((1.5, 0.5, 0.25, 400), Stage(80, 100, ridge=0.1), Stage(200, 150, ridge=1.0), 0.5, 1.0, 0.1076, 0.0012),
+        (
+            (2, 1, 0.09, 300), Stage(60, 40, ridge=0.01), Stage(160, 120, ridge=0.05, label_noise_variance=0.04),
+            0.75, 0.09, 0.04802, 0.0007,
+        ),
+    ],
+)  # fmt: skip
+def test_published_mixtures(world, teacher, student, fraction, noise, mean, sem, test_seed):
+    problem = w2s.Problem.power_law(*world[:3], n_modes=world[3])
+    mixture = {"fraction": fraction, "true_label_noise_variance": noise}
+    measured = w2s.simulate_mixed_labels(
+        problem, teacher=teacher, student=student, **mixture, seed=test_seed, replicates=400
+    )
+    verdict = apart(measured, mean, sem)
+    assert verdict, verdict
+
+
+@pytest.mark.slow
+@pytest.mark.x64_independent
+def test_published_chain(test_seed):
+    world = w2s.Problem.power_law(1.5, 0.6, 0.25, n_modes=400)
+    later = [Stage(120, 200, ridge=0.2, label_noise_variance=v) for v in (0.0, 0.01, 0.0)]
+    ours = w2s.simulate(world, stages=[Stage(120, 200, ridge=0.01), *later], seed=test_seed, replicates=400)
+    mean, sem = np.array([0.4041, 0.1996, 0.1333, 0.1022]), np.array([0.0033, 0.0024, 0.0019, 0.0017])
+    pooled = (ours.mean.excess_risk, np.hypot(ours.sem.excess_risk, sem))
+    assert compare({"excess_risk": mean}, {"excess_risk": pooled}, detectable=0.3)
 
 
 @pytest.mark.slow
