@@ -45,3 +45,51 @@ class Stage:
     label_noise_variance: Any = field(default=None, kw_only=True)
     capacity: Any = field(default=None, kw_only=True)
     eigenvalues: Any = field(default=None, kw_only=True)
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=("values",), meta_fields=())
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """Learning rates that change with time.
+
+    Attributes:
+        values: learning rate of each step, shape (steps,); runs of more steps are refused.
+    """
+
+    values: Any
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=("learning_rate", "momentum", "regularization", "weight_decay", "eps"),
+    meta_fields=("polar", "coefficients", "iterations", "nesterov", "convention"),
+)
+@dataclass(frozen=True, eq=False)
+class Muon:
+    """Steps along the matrix sign U sgn(S) V^T of the (averaged) gradient U S V^T.
+
+    Attributes:
+        learning_rate: > 0; a number, an array, a `Schedule`, or a function of the number of the step, from 0.
+        polar: "exact", or "newton_schulz" for the iteration s <- a s + b s^3 + c s^5 on the normalised gradient, which
+            does not converge to 1 and leaves small singular values small.
+        coefficients: a, b, c of that iteration.
+        iterations: how many of it.
+        momentum: in [0, 1).
+        nesterov: look ahead by one gradient.
+        convention: "heavy_ball" for buffer <- momentum buffer + gradient, "optax" for the bias-corrected mean of
+            `optax.contrib.muon`. They differ with Nesterov's rule alone.
+        regularization: lambda >= 0 of the exact route: S/sqrt(S^2 + lambda^2) in place of sgn(S).
+        weight_decay: >= 0, decoupled: the weights shrink by 1 - learning_rate weight_decay.
+        eps: >= 0, added to the norm that Newton-Schulz divides by.
+    """
+
+    learning_rate: Any
+    polar: str = "exact"
+    coefficients: tuple[float, float, float] = (3.4445, -4.7750, 2.0315)
+    iterations: int = 5
+    momentum: Any = 0.0
+    nesterov: bool = False
+    convention: str = "heavy_ball"
+    regularization: Any = 0.0
+    weight_decay: Any = 0.0
+    eps: Any = 0.0
