@@ -93,3 +93,27 @@ class Muon:
     regularization: Any = 0.0
     weight_decay: Any = 0.0
     eps: Any = 0.0
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=("learning_rate", "b1", "b2", "eps"),
+    meta_fields=("basis",),
+)
+@dataclass(frozen=True, eq=False)
+class Adam:
+    """Adam with bias correction.
+
+    Attributes:
+        learning_rate: > 0; a number, an array, a `Schedule`, or a function of the number of the step, from 0.
+        b1: decay of the mean gradient, in [0, 1).
+        b2: decay of the mean squared gradient, in [0, 1).
+        eps: >= 0, added to the root of the mean square.
+        basis: "task", where each weight belongs to one pair of question and answer, or "random".
+    """
+
+    learning_rate: Any
+    b1: Any = 0.9
+    b2: Any = 0.999
+    eps: Any = 1e-8
+    basis: str = "task"
