@@ -161,7 +161,7 @@ class Estimate:
     def to_dict(self) -> dict[str, Array]:
         """Return controls, means, standard errors (name_sem), count and failed as flat columns of equal length."""
         errors = {f"{name}_sem": value for name, value in self.sem.items()}
-        return flat_columns({**self.controls, **self.mean, **errors, "count": self.count, "failed": self.failed})
+        return flat_columns(self.controls, {**self.mean, **errors, "count": self.count, "failed": self.failed})
 
     def to_dataframe(self) -> Any:
         """Return the same as a pandas DataFrame, one row per combination of controls (needs pandas)."""

@@ -120,7 +120,7 @@ class Prediction:
 
     def to_dict(self) -> dict[str, Array]:
         """Return controls and observables as flat columns of equal length, ready for any table."""
-        return flat_columns({**self.controls, **self.observables})
+        return flat_columns(self.controls, self.observables)
 
     def to_dataframe(self) -> Any:
         """Return the same as a pandas DataFrame, one row per combination of controls (needs pandas)."""
@@ -138,7 +138,14 @@ class Prediction:
         return cls(*records, declared)
 
 
-def flat_columns(entries: Mapping[str, Any]) -> dict[str, Array]:
-    """Broadcast the entries against each other and flatten them."""
-    arrays = np.broadcast_arrays(*(np.asarray(value) for value in entries.values()))
-    return {name: array.ravel() for name, array in zip(entries, arrays, strict=True)}
+def flat_columns(controls: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Array]:
+    """Broadcast controls and values against each other and flatten them; values may have record axes after theirs."""
+    given, measured = ({k: np.asarray(v) for k, v in entries.items()} for entries in (controls, values))
+    cells = np.broadcast_shapes(*(array.shape for array in given.values()))
+    records = max(max((array.ndim for array in measured.values()), default=0) - len(cells), 0)
+    expanded = {
+        name: array.reshape(array.shape + (1,) * records) if array.ndim else array for name, array in given.items()
+    }
+    columns = {**expanded, **measured}
+    arrays = np.broadcast_arrays(*columns.values())
+    return {name: array.ravel() for name, array in zip(columns, arrays, strict=True)}

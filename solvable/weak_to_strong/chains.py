@@ -16,7 +16,7 @@ from solvable.random_features.theory import check_controls, check_resolution, ma
 from solvable.training import Stage
 from solvable.weak_to_strong.channel import TRUTH, Trainer, excess_risk, solve, train, trainer
 from solvable.weak_to_strong.stages import Numbers, controls, numbered, read, ridge_per_sample
-from solvable.weak_to_strong.worlds import Kernel, World, lay_out
+from solvable.weak_to_strong.worlds import Kernel, World, kernels_of, lay_out, unresolved
 
 CHAIN = Observables(base=("excess_risk",), validity="equivalent", finite_size={"excess_risk": "1/min(n, p)"})
 _RIDGES = (1e-12, 1e12)  # between which the threshold of collapse is looked for, per sample and trace
@@ -54,16 +54,18 @@ def chain(problem: Problem, stages: Sequence[Stage]) -> Prediction:
     numbers = read(problem, named)
     lanes = [value for own in numbers for value in own[:4]]
 
-    def prepare(xp: Any, problem: Problem) -> tuple[World, tuple[Kernel, ...]]:
-        return lay_out(problem, stages, by_mode=True, xp=xp)
-
-    values = map_lanes(partial(_generations, numbers), prepare, problem, tuple(lanes))
+    given = (problem, kernels_of(stages))
+    values = map_lanes(partial(_generations, numbers), _by_mode, given, tuple(lanes))
     check_resolution(values.pop("unresolved"))
     observables = Record({"excess_risk": values.pop("excess_risk")})
-    world, kernels = prepare(namespace(problem, stages), problem)
+    world, kernels = _by_mode(namespace(given), given)
     values |= {"multiplicities": world.multiplicities, "target_power": world.target_power}
     values |= {"eigenvalues": kernels[0].eigenvalues}
     return Prediction(observables, Record(values), controls(named, numbers), CHAIN)
+
+
+def _by_mode(xp: Any, given: tuple[Problem, list[Stage]]) -> tuple[World, tuple[Kernel, ...]]:
+    return lay_out(*given, by_mode=True, xp=xp)
 
 
 def growth_rate(problem: Problem, stage: Stage) -> Array:
@@ -140,14 +142,14 @@ def _generations(
 ) -> dict[str, Array]:
     world, kernels = prepared
     state, rows = TRUTH, []
-    singular = unresolved = xp.zeros(lanes[0].shape, dtype=bool)
+    singular = coarse = xp.zeros(lanes[0].shape, dtype=bool)
     hidden = world.null_power  # of the true labels; a model's labels hold nothing of it
     for place, (own, kernel) in enumerate(zip(numbers, kernels, strict=True)):
         n, p, penalty, noise = lanes[4 * place : 4 * place + 4]
         solved = solve(kernel, n, p, ridge_per_sample(own, n, penalty), xp)
         trained = train(world, trainer(world, kernel, solved, n, p, xp), state, noise + hidden, xp)
         state, singular, hidden = trained.state, singular | trained.singular, 0.0
-        unresolved = unresolved | (solved.nu2 < kernel.nodes.resolution)
+        coarse = coarse | unresolved(kernel, solved.nu2)
         risk = xp.where(singular, np.inf, excess_risk(world, state, xp))
         per_mode = state.variance / xp.where(world.multiplicities > 0, world.multiplicities, 1.0)
         rows.append((risk, solved.nu2, state.mean_error, xp.where(singular[..., None], np.inf, per_mode)))
@@ -155,10 +157,10 @@ def _generations(
     shape = lanes[0].shape
     values = {"excess_risk": risks, "nu2": nu2, "mean_error": errors, "variance": variances}
     flagged = {
-        name: mark_unresolved(xp, {name: value}, unresolved.reshape(shape + (1,) * (value.ndim - len(shape))))[name]
+        name: mark_unresolved(xp, {name: value}, coarse.reshape(shape + (1,) * (value.ndim - len(shape))))[name]
         for name, value in values.items()
     }
-    return {**flagged, "unresolved": unresolved}
+    return {**flagged, "unresolved": coarse}
 
 
 def _growth(
@@ -168,7 +170,7 @@ def _growth(
     solved = solve(kernel, n, p, ridge_per_sample(own, n, penalty), xp)
     stage = trainer(world, kernel, solved, n, p, xp)
     roots = [_largest_eigenvalue(world, stage.lane(i)) for i in range(n.size)]
-    return {"growth": np.array(roots), "unresolved": solved.nu2 < kernel.nodes.resolution}
+    return {"growth": np.array(roots), "unresolved": unresolved(kernel, solved.nu2)}
 
 
 class _RankTwo(NamedTuple):

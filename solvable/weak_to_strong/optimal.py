@@ -20,7 +20,7 @@ from solvable.ridge import EffectiveRidge, Floor, above_floor, ridge_floor
 from solvable.training import Stage
 from solvable.weak_to_strong.channel import TRUTH, State, excess_risk, solve, train, trainer
 from solvable.weak_to_strong.stages import Numbers, read, ridge_per_sample
-from solvable.weak_to_strong.worlds import Kernel, World, lay_out
+from solvable.weak_to_strong.worlds import Kernel, World, lay_out, unresolved
 
 _POINTS = 160  # of the scan in log(nu2 - nu0)
 _EDGE = -28.0  # log(nu2/nu0 - 1) at its left end: a ridge of 1e-12 of its natural size
@@ -111,8 +111,7 @@ def _best(own: Numbers, xp: Any, prepared: tuple[World, tuple[Kernel, ...]], *la
         "student_excess_risk": risk,
         "teacher_excess_risk": teacher_risk,
         "nu2": nu2,
-        "unresolved": (solved.nu2 < kernels[0].nodes.resolution)
-        | ((nu2 < kernels[1].nodes.resolution) & (per_sample > 0)),
+        "unresolved": unresolved(kernels[0], solved.nu2) | (unresolved(kernels[1], nu2) & (per_sample > 0)),
     }
 
 

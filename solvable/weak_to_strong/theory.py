@@ -31,7 +31,7 @@ from solvable.weak_to_strong.channel import (
 )
 from solvable.weak_to_strong.coupled import shared_features, shared_inputs
 from solvable.weak_to_strong.stages import Numbers, controls, read, ridge_per_sample
-from solvable.weak_to_strong.worlds import Kernel, World, lay_out
+from solvable.weak_to_strong.worlds import Kernel, World, kernels_of, lay_out, unresolved
 
 RISKS = ("teacher_excess_risk", "student_excess_risk")
 OBSERVABLES = Observables(
@@ -180,13 +180,15 @@ def _two_stages(
     if final is _independent:
         kernel = partial(_lanes_of_a_table, numbers, (*RISKS, *TERMS))
 
-    def prepare(xp: Any, problem: Problem) -> Prepared:
-        return lay_out(problem, list(stages.values()), by_mode=False, xp=xp)
-
-    values = map_lanes(kernel, prepare, problem, (*lanes, *extra.values()))
+    kernels = kernels_of(stages.values())
+    values = map_lanes(kernel, _prepare, (problem, kernels), (*lanes, *extra.values()))
     check_resolution(values.pop("unresolved"))
     observables = OBSERVABLES.complete({name: values.pop(name) for name in RISKS}, {})
     return Prediction(observables, Record(values), Record({**controls(stages, numbers), **extra}), OBSERVABLES)
+
+
+def _prepare(xp: Any, given: tuple[Problem, list[Stage]]) -> Prepared:
+    return lay_out(*given, by_mode=False, xp=xp)
 
 
 def _lanes_of_two(
@@ -211,7 +213,7 @@ def _lanes_of_two(
     results = by_rows(rows, flat, len(world.target_power), xp)
     values = dict(zip(names, results, strict=True))
     values |= {f"{name}_nu2": point.nu2 for name, point in zip(("teacher", "student"), solved, strict=True)}
-    coarse = [point.nu2 < kernel.nodes.resolution for point, kernel in zip(solved, kernels, strict=True)]
+    coarse = [unresolved(kernel, point.nu2) for point, kernel in zip(solved, kernels, strict=True)]
     return mark_unresolved(xp, values, coarse[0] | coarse[1])
 
 
@@ -243,8 +245,8 @@ def _lanes_of_a_table(
     *results, student_nu2 = by_rows(rows, tuple(students), len(world.target_power), np)
     values = {name: table[student_places, teacher_places] for name, table in zip(names, results, strict=True)}
     values |= {"teacher_nu2": teacher.solved.nu2[teacher_places], "student_nu2": student_nu2[student_places, 0]}
-    coarse = values["teacher_nu2"] < kernels[0].nodes.resolution
-    return mark_unresolved(np, values, coarse | (values["student_nu2"] < kernels[1].nodes.resolution))
+    coarse = [unresolved(kernels[i], values[name]) for i, name in enumerate(("teacher_nu2", "student_nu2"))]
+    return mark_unresolved(np, values, coarse[0] | coarse[1])
 
 
 def _teach(xp: Any, world: World, teacher: Trainer, noise: Array) -> tuple[Trained, Array]:

@@ -1,6 +1,6 @@
 """Levels that several kernels share: every stage has its own eigenvalues on the same eigenfunctions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -59,6 +59,20 @@ def lay_out(problem: Problem, stages: Sequence[Stage], *, by_mode: bool, xp: Any
         world = World(nodes.multiplicities, nodes.target_power, nodes.null_power)
         return world, (Kernel(nodes, nodes.eigenvalues),) * len(stages)
     return _on_positions(_power_law(modes), stages, xp)
+
+
+def kernels_of(stages: Iterable[Stage]) -> list[Stage]:
+    """Return the stages with nothing but their kernels, which all lanes share and which may be traced."""
+    return [Stage(0.0, capacity=_leaf(stage.capacity), eigenvalues=_leaf(stage.eigenvalues)) for stage in stages]
+
+
+def unresolved(kernel: Kernel, nu2: Array) -> Array:
+    """Tell where an effective ridge is below what the nodes resolve; at exactly 0 all is learned, and nothing open."""
+    return (nu2 < kernel.nodes.resolution) & (nu2 > 0)
+
+
+def _leaf(values: Any) -> Array | None:
+    return None if values is None else as_leaf(values)
 
 
 def own_eigenvalues(problem: Problem, stage: Stage) -> Array:

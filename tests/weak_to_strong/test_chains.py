@@ -92,6 +92,16 @@ def test_generations_broadcast_and_differentiate():
     assert slope == pytest.approx(float(last(0.1001) - last(0.0999)) / 2e-4, rel=1e-5)
 
 
+def test_tables_have_a_row_per_generation():
+    steps = w2s.chain(
+        w2s.Problem.power_law(1.5, 0.6, 0.3), [Stage(80, [50, 120], ridge=0.05), *[Stage(60, ridge=1.0)] * 2]
+    )
+    table = steps.to_dict()
+    assert {len(column) for column in table.values()} == {6}
+    assert table["stage0_n_features"].tolist() == [50] * 3 + [120] * 3
+    np.testing.assert_array_equal(table["excess_risk"], steps.excess_risk.ravel())
+
+
 def test_bad_input_is_refused():
     problem = w2s.Problem.power_law(1.5, 0.6)
     with pytest.raises(ArgumentError, match="stages must be at least one"):

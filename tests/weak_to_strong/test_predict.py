@@ -2,6 +2,7 @@
 
 import math
 
+import jax
 import numpy as np
 import pytest
 
@@ -182,6 +183,32 @@ def test_other_kernels():
         for world in (infinite.truncate(10**12), infinite.truncate(10**15), infinite)
     ]
     assert abs(grown[1] / grown[2] - 1) < abs(grown[0] / grown[2] - 1) < 0.05
+
+
+def test_gradients_in_the_number_of_a_kernel_and_through_couplings():
+    problem = w2s.Problem.power_law(1.5, 0.6, 0.3)
+
+    def by_capacity(capacity):
+        student = Stage(70.0, 60.0, ridge=0.1, capacity=capacity)
+        return w2s.predict(problem, teacher=Stage(50.0, 60.0, ridge=0.1), student=student).student_excess_risk
+
+    def by_ridge(ridge):
+        pair = {"teacher": Stage(50.0, 60.0, ridge=0.1), "student": Stage(70.0, 60.0, ridge=ridge)}
+        return w2s.predict(problem, **pair, coupling="features").student_excess_risk
+
+    for function, at in ((by_capacity, 2.0), (by_ridge, 0.1)):
+        with jax.enable_x64(True):
+            slope = float(jax.grad(function)(at))
+        difference = float(function(at * 1.0001) - function(at * 0.9999)) / (2e-4 * at)
+        assert slope == pytest.approx(difference, rel=1e-5)
+
+
+def test_a_perfect_student_of_an_infinite_world_is_its_teacher():
+    problem = w2s.Problem.power_law(1.5, 0.6, 0.3)
+    student = Stage(INF, ridge_per_sample=[0.0, 1e-9])
+    ratio = w2s.predict(problem, teacher=Stage(50, 60, ridge=0.1), student=student).risk_ratio
+    assert float(ratio[0]) == pytest.approx(1, rel=1e-14)
+    assert 0.99 < ratio[1] < 1  # the weakest filter takes some of the teacher's feature noise away
 
 
 def test_singular_points_are_infinite():
