@@ -49,7 +49,7 @@ def chain(problem: Problem, stages: Sequence[Stage]) -> Prediction:
         >>> collapse.excess_risk.round(5)
         array([0.29036, 0.31703, 0.34408, 0.37058])
     """
-    require(len(stages) > 0, "stages", "at least one", 0)
+    require(not isinstance(stages, Stage) and len(stages) > 0, "stages", "a sequence of at least one Stage", stages)
     named = numbered(stages)
     numbers = read(problem, named)
     lanes = [value for own in numbers for value in own[:4]]

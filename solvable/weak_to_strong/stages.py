@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from solvable.errors import require
 from solvable.observables import Record
 from solvable.random_features.problem import Problem
 from solvable.random_features.theory import check_controls, the_ridge
@@ -29,6 +30,9 @@ def read(problem: Problem, stages: Mapping[str, Stage], others: Mapping[str, Any
     numbers: list[Numbers] = []
     controls: dict[str, Any] = {}
     for place, (name, stage) in enumerate(stages.items()):
+        require(isinstance(stage, Stage), name, "a Stage", type(stage).__name__)
+        one_kernel = stage.capacity is None or stage.eigenvalues is None
+        require(one_kernel, f"{name}.capacity", "None where eigenvalues are given", stage.capacity)
         ridge, penalty = the_ridge(stage.ridge, stage.ridge_per_sample)
         default = 0.0 if place else problem.noise_variance
         noise = default if stage.label_noise_variance is None else stage.label_noise_variance

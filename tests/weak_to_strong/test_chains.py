@@ -104,7 +104,7 @@ def test_tables_have_a_row_per_generation():
 
 def test_bad_input_is_refused():
     problem = w2s.Problem.power_law(1.5, 0.6)
-    with pytest.raises(ArgumentError, match="stages must be at least one"):
+    with pytest.raises(ArgumentError, match="stages must be a sequence of at least one Stage"):
         w2s.chain(problem, [])
     with pytest.raises(ArgumentError, match=r"stages\[1\].ridge must be"):
         w2s.chain(problem, [Stage(10, ridge=1.0), Stage(10, ridge=-1.0)])

@@ -157,6 +157,14 @@ def test_shared_features_of_a_wide_pair_are_no_longer_random():
     assert float(shared) == pytest.approx(float(apart), rel=1e-7)
 
 
+def test_least_squares_on_common_features_recovers_the_teacher():
+    """Fewer features than samples, labels in their span: the student fits the teacher exactly."""
+    problem = w2s.Problem.power_law(1.5, 0.5, 0.25)
+    stages = {"teacher": Stage(50, 40, ridge=0.0), "student": Stage(60, 40, ridge=0.0)}
+    theory = w2s.predict(problem, **stages, coupling="features")
+    assert float(theory.risk_ratio) == pytest.approx(1, rel=1e-12)
+
+
 def test_a_ridgeless_teacher_seen_on_its_own_inputs_hands_on_the_labels():
     problem = w2s.Problem.power_law(1.5, 0.5, 0.25)
     stages = {"teacher": Stage(100, ridge=0.0), "student": Stage(100, ridge=0.7)}
@@ -245,6 +253,8 @@ def test_a_table_of_students_and_teachers_equals_lanes():
         ({"student": Stage(10, ridge=INF)}, "student.ridge must be finite and >= 0"),
         ({"student": Stage(10)}, "give exactly one of ridge and ridge_per_sample"),
         ({"student": Stage(10, ridge=0.1, label_noise_variance=-1)}, "student.label_noise_variance must be"),
+        ({"teacher": {"n_samples": 10}}, "teacher must be a Stage; got 'dict'"),
+        ({"student": Stage(10, ridge=0.1, capacity=2.0, eigenvalues=[1.0])}, "student.capacity must be None"),
         ({"coupling": "nothing"}, "coupling must be one of"),
         (
             {"coupling": "features", "student": Stage(10, 30, ridge=0.1)},
