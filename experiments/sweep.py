@@ -22,7 +22,7 @@ from solvable import Estimate, compare
 from solvable.agreement import Agreement, Comparison
 from solvable.estimate import Moments
 from solvable.observables import Observables, Prediction, Record
-from solvable.precision import Array
+from solvable.precision import Array, trailing
 
 Cell = Mapping[str, Any]
 Progress = Callable[[int, int], None]
@@ -178,7 +178,8 @@ def measured(columns: Tree, declared: Observables) -> Estimate:
     """Rebuild the estimate from stored columns; errors and degrees of freedom are those of the simulation."""
     stored = columns["moments"]
     scatter = {tuple(name.split(" ", 1)): value for name, value in stored["scatter"].items()}
-    moments = Moments(stored["count"], stored["failed"], stored["mean"], scatter)
+    deterministic = stored["deterministic"].astype(bool)
+    moments = Moments(stored["count"], stored["failed"], deterministic, stored["mean"], scatter)
     return Estimate(moments, declared, columns["constants"], Record(columns["controls"]))
 
 
@@ -259,20 +260,29 @@ def _as_they_finish(executor: Executor, calls: Mapping[int, tuple[Any, ...]]) ->
 def _prediction_columns(prediction: Prediction) -> Tree:
     columns = prediction.to_dict()
     return {
-        "controls": {name: columns[name] for name in prediction.controls},
+        "controls": {name: values for name, values in columns.items() if name not in prediction.observables},
         "predicted": {name: columns[name] for name in prediction.observables},
     }
 
 
 def _estimate_columns(estimate: Estimate) -> Tree:
-    moments, shape = estimate.moments, np.shape(estimate.count)
+    moments = estimate.moments
+    shape = max((value.shape for value in moments.mean.values()), key=len)
+
+    def flat(value: Any) -> Array:
+        """Repeat a value of the cells along the axes that some observables have besides."""
+        return np.broadcast_to(trailing(value, len(shape)), shape).ravel()
+
     stored = {
-        "count": np.ravel(moments.count),
-        "failed": np.ravel(moments.failed),
-        "mean": {name: np.ravel(value) for name, value in moments.mean.items()},
-        "scatter": {f"{a} {b}": np.ravel(value) for (a, b), value in moments.scatter.items()},
+        "count": flat(moments.count),
+        "failed": flat(moments.failed),
+        "deterministic": flat(moments.deterministic),
+        "mean": {name: flat(value) for name, value in moments.mean.items()},
+        "scatter": {f"{a} {b}": flat(value) for (a, b), value in moments.scatter.items()},
     }
-    constants = {name: np.broadcast_to(value, shape).ravel() for name, value in estimate.constants.items()}
+    constants = {
+        name: flat(np.broadcast_to(value, np.shape(estimate.count))) for name, value in estimate.constants.items()
+    }
     return {"moments": stored, "constants": constants}
 
 

@@ -10,7 +10,7 @@ from scipy.special import ndtri, stdtrit
 from solvable.errors import ArgumentError, require
 from solvable.estimate import Estimate
 from solvable.observables import Prediction
-from solvable.precision import Array
+from solvable.precision import Array, trailing
 
 FALSE_ALARM_RATE = 1e-6  # per call of `compare`, over all comparisons made in it
 POWER = 0.999  # probability with which the stated detectable bias would have been found
@@ -166,7 +166,9 @@ def _measurement(measured: Estimate | Mapping[str, Any]) -> tuple[dict[str, Arra
     """Return means, standard errors and degrees of freedom; without a count the error is taken as known."""
     if isinstance(measured, Estimate):
         sem = measured.sem
-        measured = {name: (mean, sem[name], measured.count) for name, mean in measured.mean.items()}
+        measured = {
+            name: (mean, sem[name], trailing(measured.count, mean.ndim)) for name, mean in measured.mean.items()
+        }
     entries = {name: [np.asarray(v, dtype=np.float64) for v in entry] for name, entry in measured.items()}
     known = np.asarray(_KNOWN_ERROR)
     freedom = {name: np.maximum(entry[2] - 1, 1.0) if len(entry) > 2 else known for name, entry in entries.items()}

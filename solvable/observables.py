@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from solvable.precision import Array
+from solvable.precision import Array, trailing
 
 Derivation = Callable[[Mapping[str, Array], Mapping[str, Array]], Array]
 
@@ -71,12 +71,15 @@ class Observables:
         validity: how the prediction relates to the simulator: "exact", "equivalent" or "approximation".
         finite_size: name -> order of the relative difference between prediction and mean, e.g. "1/n"; an equivalent is
             exact in the limit only.
+        own_axes: name -> axis that an observable has after those of its cells, e.g. {"group_loss": "group"}; tables
+            number its entries from 1 in a column of that name.
     """
 
     base: tuple[str, ...]
     derived: Mapping[str, Derivation] = field(default_factory=dict)
     validity: str = "exact"
     finite_size: Mapping[str, str] = field(default_factory=dict)
+    own_axes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -120,7 +123,7 @@ class Prediction:
 
     def to_dict(self) -> dict[str, Array]:
         """Return controls and observables as flat columns of equal length, ready for any table."""
-        return flat_columns(self.controls, self.observables)
+        return flat_columns(self.controls, self.observables, own_axes=self.declared.own_axes)
 
     def to_dataframe(self) -> Any:
         """Return the same as a pandas DataFrame, one row per combination of controls (needs pandas)."""
@@ -138,14 +141,22 @@ class Prediction:
         return cls(*records, declared)
 
 
-def flat_columns(controls: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Array]:
-    """Broadcast controls and values against each other and flatten them; values may have record axes after theirs."""
-    given, measured = ({k: np.asarray(v) for k, v in entries.items()} for entries in (controls, values))
-    cells = np.broadcast_shapes(*(array.shape for array in given.values()))
-    records = max(max((array.ndim for array in measured.values()), default=0) - len(cells), 0)
-    expanded = {
-        name: array.reshape(array.shape + (1,) * records) if array.ndim else array for name, array in given.items()
-    }
-    columns = {**expanded, **measured}
-    arrays = np.broadcast_arrays(*columns.values())
-    return {name: array.ravel() for name, array in zip(columns, arrays, strict=True)}
+def flat_columns(
+    controls: Mapping[str, Any], values: Mapping[str, Any], *, own_axes: Mapping[str, str]
+) -> dict[str, Array]:
+    """Broadcast controls and values against each other and flatten them.
+
+    Values may have more axes than their cells, at the end; what lacks them is repeated along them.
+    """
+    columns = {name: np.asarray(value) for name, value in {**controls, **values}.items()}
+    axes = max(array.ndim for array in columns.values())
+    cells = np.broadcast_shapes(*(columns[name].shape for name in controls))
+    expanded: dict[str, Array] = {}
+    for name in controls:
+        expanded[name] = columns[name].reshape(columns[name].shape + (1,) * (axes - len(cells)))
+    for name, axis in own_axes.items():
+        expanded[axis] = 1 + np.arange(columns[name].shape[-1])
+    for name in values:
+        expanded[name] = trailing(columns[name], axes)
+    arrays = np.broadcast_arrays(*expanded.values())
+    return {name: array.ravel() for name, array in zip(expanded, arrays, strict=True)}

@@ -37,6 +37,11 @@ def namespace(*trees: Any) -> Any:
     return jnp if is_traced(*trees) else np
 
 
+def trailing(array: Array, axes: int) -> Array:
+    """Append axes of length 1 up to a number of axes, to broadcast against arrays with axes of their own."""
+    return namespace(array).reshape(array, np.shape(array) + (1,) * (axes - np.ndim(array)))
+
+
 def map_lanes(
     kernel: Callable[..., dict[str, Array]],
     prepare: Callable[[Any, Any], Any],

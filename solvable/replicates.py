@@ -91,6 +91,7 @@ def run(
     declared: Observables,
     constants: Mapping[str, Array],
     bytes_per_replicate: float,
+    deterministic: bool = False,
 ) -> Estimate:
     """Run replicates of `draw(key, **operands, **static)` and summarise its base observables.
 
@@ -102,6 +103,7 @@ def run(
         declared: the model's observables.
         constants: what derived observables need.
         bytes_per_replicate: estimated working memory of one replicate.
+        deterministic: whether replicates differ by rounding alone.
 
     Raises:
         MemoryLimitError: if one replicate needs more than `max_bytes`.
@@ -119,6 +121,7 @@ def run(
     batched = devices[0].platform != "cpu"  # vmap of linear algebra is slow on CPU, and hangs on several CPU devices
     per_device = min(_CHUNK, at_once // len(devices)) if batched else _CHUNK
     summarise = partial(Estimate, declared=declared, constants=constants)
+    reduce_samples = partial(Moments.of, deterministic=deterministic)
     with simulation_precision(sampling.dtype), jax.default_device(devices[0]):
         key = jax.random.key(sampling.seed)
         cast = partial(jnp.asarray, dtype=jnp.dtype(sampling.dtype))
@@ -126,7 +129,7 @@ def run(
             _chunk, key, operands=jax.tree.map(cast, dict(operands)), draw=draw, static=tuple(static.items()),
             devices=devices, batched=batched,
         )  # fmt: skip
-        moments = _collect(call, sampling, per_device * len(devices), len(devices), summarise)
+        moments = _collect(call, sampling, per_device * len(devices), len(devices), summarise, reduce_samples)
     _warn_of_failures(moments)
     return summarise(moments)
 
@@ -137,6 +140,7 @@ def _collect(
     chunk: int,
     divisor: int,
     summarise: Callable[[Moments], Estimate],
+    reduce_samples: Callable[[Mapping[str, Array]], Moments],
 ) -> Moments:
     """Add rounds of replicates in the order of their numbers until there are enough."""
     total = sampling.replicates or sampling.max_replicates
@@ -145,7 +149,7 @@ def _collect(
     def measure(start: int) -> Moments:
         pieces = _chunks(start, min(start + round_size, total), chunk, divisor)
         results = ((size, call(jnp.asarray(ids))) for ids, size in pieces)
-        parts = (Moments.of({name: np.asarray(v)[:size] for name, v in result.items()}) for size, result in results)
+        parts = (reduce_samples({name: np.asarray(v)[:size] for name, v in result.items()}) for size, result in results)
         return reduce(Moments.merge, parts)
 
     moments = measure(0)

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvable import Estimate
+from solvable import Estimate, compare
 from solvable.errors import ArgumentError
+from solvable.estimate import Moments
 from solvable.observables import Observables
 
 pytestmark = pytest.mark.x64_independent
@@ -86,6 +87,36 @@ def test_tables_are_flat():
     frame = estimate.to_dataframe()
     assert len(frame) == 4
     assert set(frame.columns) == {"top", "bottom", "top_sem", "bottom_sem", "count", "failed"}
+
+
+def test_observables_may_have_axes_of_their_own():
+    generator = np.random.default_rng(3)
+    values = {"loss": generator.normal(size=(20, 3)), "group_loss": generator.normal(size=(20, 3, 4))}
+    values["group_loss"][5, 1, 2] = np.nan
+    declared = Observables(("loss", "group_loss"), own_axes={"group_loss": "group"})
+    parts = [
+        Estimate.from_samples({name: v[part] for name, v in values.items()}, declared)
+        for part in (slice(None, 8), slice(8, None))
+    ]
+    estimate = parts[0].merge(parts[1])
+    assert estimate.count.tolist() == [20, 19, 20]
+    kept = np.delete(values["group_loss"][:, 1], 5, axis=0)
+    assert estimate.mean.group_loss[1] == pytest.approx(kept.mean(axis=0))
+    assert estimate.sem.group_loss[1] == pytest.approx(kept.std(axis=0, ddof=1) / np.sqrt(19))
+    lower, _ = estimate.interval()
+    assert lower.group_loss.shape == (3, 4)
+    frame = estimate.to_dataframe()
+    assert len(frame) == 12
+    assert frame.group.tolist() == [1, 2, 3, 4] * 3
+    assert frame.loss[0] == frame.loss[3] == estimate.mean.loss[0]
+
+
+def test_deterministic_replicates_have_no_error():
+    one = Moments.of({"a": np.array([[1.0, 2.0]])}, deterministic=True)
+    estimate = Estimate(one, Observables(("a",)))
+    assert estimate.sem.a.tolist() == [0.0, 0.0]
+    assert compare({"a": np.array([1.0, 2.0])}, estimate).verdict == "agree"
+    assert compare({"a": np.array([1.0, 2.0 + 1e-8])}, estimate).verdict == "disagree"
 
 
 def test_bad_samples_are_named():
