@@ -13,6 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from solvable import associative_memory as associative_memory
     from solvable import random_features as random_features
     from solvable import weak_to_strong as weak_to_strong
     from solvable.agreement import Agreement as Agreement
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-MODELS = ("random_features", "weak_to_strong")
+MODELS = ("random_features", "weak_to_strong", "associative_memory")
 """Names of the model sub-packages; each follows the same contract, and the tests run one battery over all of them."""
 
 _HOMES = {
@@ -34,7 +35,17 @@ _HOMES = {
     "compare": "solvable.agreement",
 }
 
-__all__ = ["MODELS", "Agreement", "Estimate", "SolvableError", "cite", "compare", "random_features", "weak_to_strong"]
+__all__ = [
+    "MODELS",
+    "Agreement",
+    "Estimate",
+    "SolvableError",
+    "associative_memory",
+    "cite",
+    "compare",
+    "random_features",
+    "weak_to_strong",
+]
 
 
 def __getattr__(name: str) -> Any:

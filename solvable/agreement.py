@@ -75,8 +75,9 @@ class Agreement:
         mark = "DISAGREES: " if item.disagrees.any() else ""
         allowed = float(np.max(item.allowed))
         within = f", allowed {allowed:.2g}" if allowed else ""
+        errors = f"z {z:.1f}" if np.isfinite(z) else "no standard error"
         return (
-            f"  {name}: {mark}relative difference up to {relative:.2g} (z {z:.1f}{within}), detectable bias {found:.2g}"
+            f"  {name}: {mark}relative difference up to {relative:.2g} ({errors}{within}), detectable bias {found:.2g}"
         )
 
 

@@ -36,6 +36,10 @@ class ReplicateWarning(UserWarning):
     """Some replicates were not finite; they are counted in `failed` and left out of the means."""
 
 
+class StabilityWarning(UserWarning):
+    """A learning rate is too large for training to settle."""
+
+
 def require(ok: Any, argument: str, allowed: str, value: Any) -> None:
     """Raise `ArgumentError` unless `ok`, naming the argument, what is allowed and what was given."""
     if not ok:

@@ -154,7 +154,7 @@ def flat_columns(
     expanded: dict[str, Array] = {}
     for name in controls:
         expanded[name] = columns[name].reshape(columns[name].shape + (1,) * (axes - len(cells)))
-    for name, axis in own_axes.items():
+    for name, axis in ((n, a) for n, a in own_axes.items() if n in columns):
         expanded[axis] = 1 + np.arange(columns[name].shape[-1])
     for name in values:
         expanded[name] = trailing(columns[name], axes)

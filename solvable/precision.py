@@ -47,6 +47,8 @@ def map_lanes(
     prepare: Callable[[Any, Any], Any],
     problem: Any,
     lanes: tuple[Any, ...],
+    *,
+    reverse_only: bool = False,
 ) -> dict[str, Array]:
     """Evaluate a closed form over the broadcast lanes, in NumPy blocks or under the caller's trace.
 
@@ -55,13 +57,15 @@ def map_lanes(
         prepare: `prepare(xp, problem)`, run once, for whatever all lanes share.
         problem: pytree of numbers.
         lanes: controls that broadcast against each other.
+        reverse_only: differentiate in reverse mode alone, by a second evaluation; for kernels with matrix products or
+            gathers, whose transposes JAX would otherwise form in the caller's precision.
 
     Returns:
         The kernel's dictionary, each entry of the lanes' broadcast shape, and axes of its own after those: NumPy
         float64, or traced arrays in the caller's default precision.
     """
     if is_traced(problem, lanes):
-        return _map_traced(kernel, prepare, problem, lanes)
+        return _map_traced(kernel, prepare, problem, lanes, reverse_only=reverse_only)
     if not all(isinstance(leaf, np.ndarray) for leaf in jax.tree.leaves(problem)):
         problem = jax.tree.map(as_leaf, problem)
     with np.errstate(all="ignore"):
@@ -102,6 +106,8 @@ def _map_traced(
     prepare: Callable[[Any, Any], Any],
     problem: Any,
     lanes: tuple[Any, ...],
+    *,
+    reverse_only: bool,
 ) -> dict[str, Array]:
     returned = jax.dtypes.canonicalize_dtype(np.float64)
 
@@ -122,8 +128,22 @@ def _map_traced(
         return {name: value.reshape(shaped[0].shape + value.shape[1:]) for name, value in values.items()}
 
     with jax.enable_x64(True):
-        values = jax.jit(whole)(double(problem), double(lanes))
+        values = jax.jit(_reversed(whole) if reverse_only else whole)(double(problem), double(lanes))
         return {name: jax.lax.convert_element_type(value, returned) for name, value in values.items()}
+
+
+def _reversed(function: Callable[..., dict[str, Array]]) -> Callable[..., dict[str, Array]]:
+    """Give a function of float64 arrays a reverse derivative that is formed in float64 whatever the caller's switch."""
+    wrapped = jax.custom_vjp(function)
+
+    def backward(arguments: tuple[Any, ...], cotangents: dict[str, Array]) -> tuple[Any, ...]:
+        with jax.enable_x64(True):
+            _, pull_back = jax.vjp(function, *arguments)
+            gradients: tuple[Any, ...] = pull_back(cotangents)
+            return gradients
+
+    wrapped.defvjp(lambda *arguments: (function(*arguments), arguments), backward)
+    return wrapped
 
 
 @contextmanager

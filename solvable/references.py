@@ -71,6 +71,20 @@ REFERENCES: dict[str, tuple[Reference, ...]] = {
             "students that make up for a teacher's regularisation",
         ),
     ),
+    "associative_memory": (
+        Reference(
+            "B. Li, K. Wang, H. Zhong, P. Lu, L. Wang",
+            "Muon in associative memory learning: training dynamics and scaling laws",
+            "2602.05725",
+            "model, exponents, symmetry of the groups",
+        ),
+        Reference(
+            "J. Kim, E. Nichani, D. Wu, A. Bietti, J. D. Lee",
+            "Sharp capacity scaling of spectral optimizers in learning associative memory",
+            "2603.26554",
+            "regularised matrix sign",
+        ),
+    ),
 }
 
 

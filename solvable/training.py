@@ -59,6 +59,44 @@ class Schedule:
     values: Any
 
 
+@partial(jax.tree_util.register_dataclass, data_fields=("learning_rate",), meta_fields=())
+@dataclass(frozen=True, eq=False)
+class GradientDescent:
+    """Steps along minus the gradient.
+
+    Attributes:
+        learning_rate: > 0; a number, an array, a `Schedule`, or a function of the number of the step, from 0.
+    """
+
+    learning_rate: Any
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=("learning_rate",), meta_fields=())
+@dataclass(frozen=True, eq=False)
+class NormalizedGradientDescent:
+    """Steps along minus the gradient divided by its Frobenius norm.
+
+    Attributes:
+        learning_rate: > 0; a number, an array, a `Schedule`, or a function of the number of the step, from 0.
+    """
+
+    learning_rate: Any
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=("learning_rate",), meta_fields=("basis",))
+@dataclass(frozen=True, eq=False)
+class SignDescent:
+    """Steps along minus the sign of each entry of the gradient.
+
+    Attributes:
+        learning_rate: > 0; a number, an array, a `Schedule`, or a function of the number of the step, from 0.
+        basis: "task", where each weight belongs to one pair of question and answer, or "random".
+    """
+
+    learning_rate: Any
+    basis: str = "task"
+
+
 @partial(
     jax.tree_util.register_dataclass,
     data_fields=("learning_rate", "momentum", "regularization", "weight_decay", "eps"),

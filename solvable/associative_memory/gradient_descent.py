@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import zeta
 
 from solvable.associative_memory.problem import Problem
-from solvable.associative_memory.retrieval import doubt, excess, optimal_margin, residual
+from solvable.associative_memory.retrieval import doubt, excess, optimal_margin
 from solvable.errors import require
 from solvable.precision import Array
 from solvable.roots import decreasing_root
@@ -25,29 +25,6 @@ from solvable.roots import decreasing_root
 _NEWTON = 40  # steps from above on a convex function: it stops moving after some ten
 _LOWEST = -800.0  # log of the smallest shortfall that is looked for
 _HALF_WIDTH, _POINTS = 40.0, 4001  # of the trapezoid rule for the law's constant, in log progress
-
-
-def descend(problem: Problem, rates: Array) -> tuple[Array, Array]:
-    """Run the exact recursion.
-
-    Args:
-        problem: the world, concrete.
-        rates: learning rate of each step, shape (steps, ...).
-
-    Returns:
-        Margins and shortfalls after 0, 1, ... steps, each of shape (steps + 1, ..., groups).
-    """
-    n_items, noise = problem.n_items, problem.label_noise
-    pull = n_items / (n_items - 1) * problem.frequencies
-    margin = np.zeros((*np.shape(rates)[1:], problem.n_groups))
-    shortfall = margin + problem.optimal_margin
-    margins, shortfalls = [margin], [shortfall]
-    for rate in rates:
-        step = np.asarray(rate)[..., None] * pull * residual(n_items, noise, margin, shortfall)
-        margin, shortfall = margin + step, shortfall - step
-        margins.append(margin)
-        shortfalls.append(shortfall)
-    return np.stack(margins), np.stack(shortfalls)
 
 
 def flow(n_items: int, label_noise: Any, progress: Any) -> tuple[Array, Array]:
@@ -80,8 +57,8 @@ def law_constant(n_items: int, label_noise: float, exponent: float) -> float:
     Relative accuracy is about 1e-14.
 
     Example:
-        >>> from solvable.associative_memory.gradient_descent import law_constant
-        >>> round(law_constant(1000, 0.2, 2.0), 9)
+        >>> from solvable import associative_memory as am
+        >>> round(am.law_constant(1000, 0.2, 2.0), 9)
         19.630772827
     """
     require(exponent > 1, "exponent", "> 1", exponent)

@@ -14,8 +14,8 @@ from solvable.errors import ArgumentError, require
 from solvable.precision import Array
 
 
-def batch_losses(problem: Problem, learning_rate: float, batch_size: int, steps: Any) -> Array:
-    """Return the approximate mean loss of each group, shape (steps, groups).
+def batch_losses(problem: Problem, learning_rate: float, batch_size: int, steps: Any) -> tuple[Array, Array]:
+    """Return the approximate mean loss and margin of each group, each of shape (steps, groups).
 
     Args:
         problem: with noiseless labels.
@@ -28,11 +28,11 @@ def batch_losses(problem: Problem, learning_rate: float, batch_size: int, steps:
     """
     require(batch_size >= 1, "batch_size", ">= 1", batch_size)
     if problem.label_noise > 0:
-        raise ArgumentError("minibatch Muon with label noise has no theory: simulate it")
+        raise ArgumentError("Muon on batches of noisy labels has no theory: simulate it")
     moved = -np.expm1(batch_size * np.log1p(-problem.frequencies))
     rows = []
     for step in np.asarray(steps, dtype=int):
         times = np.arange(step + 1)
         after = np.log1p((problem.n_items - 1) * np.exp(-learning_rate * times))
         rows.append(binom.pmf(times, step, moved[:, None]) @ after)
-    return np.array(rows)
+    return np.array(rows), learning_rate * np.asarray(steps)[:, None] * moved

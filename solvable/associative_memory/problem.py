@@ -1,6 +1,6 @@
 """The world of associative memory: items of given frequencies, stored as pairs of orthonormal embeddings."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,9 @@ from solvable.precision import Array, as_leaf, is_traced
 
 
 @partial(
-    jax.tree_util.register_dataclass, data_fields=("group_frequencies", "label_noise"), meta_fields=("group_size",)
+    jax.tree_util.register_dataclass,
+    data_fields=("group_frequencies", "label_noise", "exponent"),
+    meta_fields=("group_size",),
 )
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -27,11 +29,13 @@ class Problem:
         group_frequencies: total frequency of each group, shape (groups,), > 0, of sum 1; shared equally by its items.
         label_noise: in [0, 1), a scalar.
         group_size: items per group.
+        exponent: decay exponent of the group frequencies; None unless built by `power_law`.
     """
 
     group_frequencies: Array
     label_noise: Array
     group_size: int
+    exponent: Array | None = None
 
     @classmethod
     def power_law(cls, exponent: Any, n_groups: int, group_size: int = 1, label_noise: Any = 0.0) -> "Problem":
@@ -47,7 +51,7 @@ class Problem:
             ArgumentError: outside these domains.
 
         Example:
-            >>> from solvable.associative_memory.problem import Problem
+            >>> from solvable.associative_memory import Problem
             >>> Problem.power_law(exponent=1.5, n_groups=8, group_size=32).n_items
             256
         """
@@ -56,7 +60,7 @@ class Problem:
         if not is_traced(exponent):
             require(bool(np.isfinite(exponent) and exponent > 0), "exponent", "finite and > 0", float(exponent))
         weights = np.arange(1.0, n_groups + 1) ** -exponent
-        return cls.from_frequencies(weights / weights.sum(), group_size, label_noise)
+        return replace(cls.from_frequencies(weights / weights.sum(), group_size, label_noise), exponent=exponent)
 
     @classmethod
     def from_frequencies(cls, group_frequencies: Any, group_size: int = 1, label_noise: Any = 0.0) -> "Problem":
@@ -71,7 +75,7 @@ class Problem:
             ArgumentError: outside these domains.
 
         Example:
-            >>> from solvable.associative_memory.problem import Problem
+            >>> from solvable.associative_memory import Problem
             >>> float(Problem.from_frequencies([0.5, 0.3, 0.2], label_noise=0.1).loss_floor.round(6))
             0.29114
         """

@@ -60,6 +60,20 @@ def excess(n_items: int, label_noise: Array, margin: Array, shortfall: Array) ->
     return xp.where(label_noise > 0, xp.where(small, _series(p, xp.where(small, u, 0.0)), direct), noiseless)
 
 
+def divergence(share: Array, distance: Array) -> Array:
+    """Return p (e^d - 1 - d), of which a Kullback-Leibler divergence is the sum, for d = log(model/p); never < 0."""
+    xp = namespace(share, distance)
+    small = xp.abs(distance) < _SMALL
+    near = xp.where(small, distance, 0.0)
+    series = near * near / 2
+    term = series
+    for order in range(3, 10):
+        term = term * near / order
+        series = series + term
+    far = xp.where(small, 1.0, distance)
+    return share * xp.where(small, series, xp.expm1(far) - far)
+
+
 def _series(p: Array, u: Array) -> Array:
     """Cumulants 2 to 8 of a Bernoulli variable: the excess is its cumulant generating function less the mean."""
     v, skew = p * (1 - p), 1 - 2 * p

@@ -6,170 +6,97 @@ of singular values act on x and on N separately, and |X|^2 = (C - 1) sum x^2 + |
 M^3 instead of K^3.
 """
 
-import math
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from solvable.associative_memory.optimizers import Geometry, Gradient, elementwise_quintic, soft_sign
+from solvable.associative_memory.polar import matrix_sign, newton_schulz
 from solvable.associative_memory.problem import Problem
-from solvable.errors import require
-from solvable.precision import Array
-from solvable.training import Muon, Schedule
-
-_NULL = 1e-13  # singular values below this times the largest belong to the null mode: columns of gradients sum to 0
+from solvable.associative_memory.retrieval import divergence, doubt
+from solvable.precision import Array, namespace, trailing
 
 
-class Blocks(NamedTuple):
-    """A matrix of the reduction, possibly a stack of them.
+class Blocks:
+    """Matrices as pairs (x, N), of shapes (..., groups) and (..., groups, groups); columns belong to questions."""
 
-    Attributes:
-        within: x, on differences within each group, shape (..., groups).
-        between: N, on means of groups, shape (..., groups, groups); columns belong to questions.
-    """
+    def __init__(self, problem: Problem) -> None:
+        """Represent a world."""
+        self.problem = problem
+        groups, size = problem.n_groups, problem.group_size
+        self._same = np.eye(groups, dtype=bool)
+        self._wrong = size - np.eye(groups)  # wrong answers in group k of a question in group i
+        self.geometry = Geometry(
+            self._norm,
+            _no_sign,
+            lambda g, regularization: (soft_sign(g[0], regularization), matrix_sign(g[1], regularization)),
+            lambda g, *rule: (elementwise_quintic(g[0], *rule), newton_schulz(g[1], *rule)),
+        )
 
-    within: Array
-    between: Array
+    def start(self, shape: tuple[int, ...]) -> Gradient:
+        """Return the scores of W = 0, for runs of a shape."""
+        xp, groups = namespace(self.problem), self.problem.n_groups
+        return xp.zeros((*shape, groups)), xp.zeros((*shape, groups, groups))
 
+    def gradient(self, scores: Gradient) -> Gradient:
+        """Return minus the gradient of the loss; the right answer's residual is formed from those of wrong ones."""
+        xp = namespace(scores, self.problem)
+        between, right = self._scores(scores)
+        top = xp.maximum(between.max(axis=-2), right)[..., None, :]
+        weights = xp.exp(between - top)
+        total = (self._wrong_by_rank(between) * weights).sum(axis=-2, keepdims=True) + xp.exp(right[..., None, :] - top)
+        lack = self.problem.label_noise / self.problem.n_items - weights / total  # of wrong answers, by group
+        within = -(self._wrong_by_rank(lack) * lack).sum(axis=-2) - self._diagonal(lack)
+        matrix = self.problem.group_size * lack + self._spread(within)
+        frequencies = self.problem.frequencies
+        return within * frequencies, matrix * frequencies[None, :]
 
-def muon_runs(problem: Problem, algorithm: Muon, steps: int) -> Iterator[Blocks]:
-    """Yield the scores after 0, 1, ..., `steps` steps.
+    def moved(self, scores: Gradient, step: Gradient, rate: Array, keep: Any) -> Gradient:
+        """Return keep x scores + rate x step."""
+        xp = namespace(scores, step, rate, keep)
+        pairs = zip(scores, step, strict=True)
+        return tuple(trailing(xp.asarray(keep), a.ndim) * a + trailing(rate, b.ndim) * b for a, b in pairs)
 
-    Args:
-        problem: the world, concrete.
-        algorithm: its learning rate may be an array, whose shape all results then have in front.
-        steps: >= 0.
-    """
-    rates = learning_rates(algorithm.learning_rate, steps)
-    shape = (*np.shape(rates)[1:], problem.n_groups)
-    scores = Blocks(np.zeros(shape), np.zeros((*shape, problem.n_groups)))
-    buffer = scores
-    yield scores
-    for number, rate in enumerate(rates, 1):
-        gradient = negative_gradient(problem, scores)
-        buffer, direction = _averaged(algorithm, buffer, gradient, number)
-        step = _signed(problem, algorithm, direction)
-        scores = _moved(scores, step, np.asarray(rate), algorithm.weight_decay)
-        yield scores
+    def read(self, scores: Gradient) -> dict[str, Array]:
+        """Return loss, excess and margin of each group, with all digits however small."""
+        xp = namespace(scores, self.problem)
+        noise, items = self.problem.label_noise, self.problem.n_items
+        between, right = self._scores(scores)
+        counts = self._wrong_by_rank(between)
+        behind = between - right[..., None, :]
+        doubts = xp.log1p((counts * xp.exp(behind)).sum(axis=-2))  # -log of the right answer's probability
+        mean = (right + (counts * between).sum(axis=-2)) / items
+        noisy = xp.where(noise > 0, noise, 1.0)
+        wrong = divergence(noisy / items, behind - doubts[..., None, :] - xp.log(noisy / items))
+        sure = 1 - doubt(items, noise)
+        divergences = divergence(sure, -doubts - xp.log(sure)) + (counts * wrong).sum(axis=-2)
+        return {
+            "group_loss": doubts + noise * (right - mean),
+            "group_excess": xp.where(noise > 0, divergences, doubts),
+            "margin": right - (mean * items - right) / (items - 1),
+        }
 
+    def _scores(self, scores: Gradient) -> tuple[Array, Array]:
+        """Return the score of a wrong answer by its group (rows) and the question's (columns), and the right one's."""
+        within, matrix = scores
+        between = (matrix - self._spread(within)) / self.problem.group_size
+        return between, self._diagonal(between) + within
 
-def learning_rates(rate: Any, steps: int) -> Array:
-    """Return the rate of each step, shape (steps, ...).
+    def _spread(self, diagonal: Array) -> Array:
+        xp = namespace(diagonal)
+        return xp.where(self._same, diagonal[..., None, :], 0.0)
 
-    Raises:
-        ArgumentError: if a rate is not > 0 and finite, or a schedule is too short.
-    """
-    if isinstance(rate, Schedule):
-        values = np.asarray(rate.values, dtype=np.float64)
-        require(len(values) >= steps, "learning_rate", f"a schedule of at least {steps} steps", len(values))
-        rates = values[:steps]
-    elif callable(rate):
-        rates = np.array([rate(step) for step in range(steps)], dtype=np.float64)
-    else:
-        constant = np.asarray(rate, dtype=np.float64)
-        rates = np.broadcast_to(constant, (steps, *constant.shape))
-    bad = rates[~(np.isfinite(rates) & (rates > 0))]
-    require(bad.size == 0, "learning_rate", "finite and > 0", bad[:3].tolist())
-    return rates
+    def _diagonal(self, matrix: Array) -> Array:
+        return namespace(matrix).diagonal(matrix, axis1=-2, axis2=-1)
 
+    def _wrong_by_rank(self, like: Array) -> Array:
+        return self._wrong.reshape((1,) * (like.ndim - 2) + self._wrong.shape)
 
-def group_losses(problem: Problem, scores: Blocks) -> Array:
-    """Return the loss of each group's items, shape (..., groups), with all digits however small."""
-    a, size, n_items = scores.within, problem.group_size, problem.n_items
-    between = _block_constants(problem, scores)
-    own = np.diagonal(between, axis1=-2, axis2=-1)
-    behind = np.exp(between - (own + a)[..., None, :])  # of items of other groups, relative to the right answer
-    others = size * (behind.sum(axis=-2) - np.diagonal(behind, axis1=-2, axis2=-1))
-    mean = (a + size * between.sum(axis=-2)) / n_items
-    return np.log1p((size - 1) * np.exp(-a) + others) + problem.label_noise * (a + own - mean)
-
-
-def negative_gradient(problem: Problem, scores: Blocks) -> Blocks:
-    """Return minus the gradient of the loss in the scores; its residual is formed from those of wrong answers."""
-    a, size, n_items = scores.within, problem.group_size, problem.n_items
-    between = _block_constants(problem, scores)
-    groups = np.arange(problem.n_groups)
-    own = between[..., groups, groups]
-    top = np.maximum(between.max(axis=-2), own + a)
-    wrong = np.exp(between - top[..., None, :])
-    counts = np.full((problem.n_groups, problem.n_groups), float(size))
-    counts[groups, groups] = size - 1
-    total = (counts * wrong).sum(axis=-2) + np.exp(own + a - top)
-    lack = problem.label_noise / n_items - wrong / total[..., None, :]  # of wrong answers, by group
-    right = -(counts * lack).sum(axis=-2)
-    within = right - lack[..., groups, groups]
-    matrix = size * lack
-    matrix[..., groups, groups] += within
-    return Blocks(within * problem.frequencies, matrix * problem.frequencies)
+    def _norm(self, gradient: Gradient) -> Array:
+        within, matrix = gradient
+        squares = (self.problem.group_size - 1) * (within * within).sum(axis=-1) + (matrix * matrix).sum(axis=(-2, -1))
+        return namespace(gradient).sqrt(squares)
 
 
-def matrix_sign(matrix: Array, regularization: Any = 0.0) -> Array:
-    """Return U f(S) V^T with f = sgn, or S/sqrt(S^2 + lambda^2); singular values at rounding level count as 0."""
-    u, s, vt = np.linalg.svd(matrix)
-    regular = np.asarray(regularization)[..., None]
-    alive = s > _NULL * s[..., :1]
-    kept = np.where(alive, s, 0.0) / np.where(alive, np.hypot(s, regular), 1.0)
-    return (u * kept[..., None, :]) @ vt
-
-
-def _moved(scores: Blocks, step: Blocks, rate: Array, weight_decay: Any) -> Blocks:
-    keep = 1 - rate * weight_decay
-    return Blocks(
-        keep[..., None] * scores.within + rate[..., None] * step.within,
-        keep[..., None, None] * scores.between + rate[..., None, None] * step.between,
-    )
-
-
-def _block_constants(problem: Problem, scores: Blocks) -> Array:
-    """Return (N - diag x)/C: the score of a wrong answer by its group (rows) and the question's (columns)."""
-    constants = scores.between.copy()
-    groups = np.arange(problem.n_groups)
-    constants[..., groups, groups] -= scores.within
-    return constants / problem.group_size
-
-
-def _averaged(algorithm: Muon, buffer: Blocks, gradient: Blocks, number: int) -> tuple[Blocks, Blocks]:
-    """Return the new buffer and the direction whose sign is taken."""
-    mu = algorithm.momentum
-    if algorithm.convention == "heavy_ball":
-        new = Blocks(*(mu * old + g for old, g in zip(buffer, gradient, strict=True)))
-        ahead = Blocks(*(g + mu * m for g, m in zip(gradient, new, strict=True)))
-        return new, ahead if algorithm.nesterov else new
-    require(algorithm.convention == "optax", "convention", "'heavy_ball' or 'optax'", algorithm.convention)
-    new = Blocks(*(mu * old + (1 - mu) * g for old, g in zip(buffer, gradient, strict=True)))
-    if not algorithm.nesterov:
-        return new, Blocks(*(m / (1 - mu**number) for m in new))
-    weights = mu / (1 - mu ** (number + 1)), (1 - mu) / (1 - mu**number)
-    return new, Blocks(*(weights[0] * m + weights[1] * g for m, g in zip(new, gradient, strict=True)))
-
-
-def _signed(problem: Problem, algorithm: Muon, direction: Blocks) -> Blocks:
-    x, matrix = direction
-    if algorithm.polar == "exact":
-        regular = algorithm.regularization
-        size = np.hypot(x, np.asarray(regular)[..., None])
-        sign = np.where(x == 0, 0.0, x / np.where(size == 0, 1.0, size))
-        return Blocks(sign, matrix_sign(matrix, regular))
-    require(algorithm.polar == "newton_schulz", "polar", "'exact' or 'newton_schulz'", algorithm.polar)
-    squared = (problem.group_size - 1) * np.sum(x * x, axis=-1) + np.sum(matrix * matrix, axis=(-2, -1))
-    norm = np.sqrt(squared) + algorithm.eps
-    x, matrix = x / norm[..., None], matrix / norm[..., None, None]
-    a, b, c = algorithm.coefficients
-    for _ in range(algorithm.iterations):
-        x = a * x + b * x**3 + c * x**5
-        gram = matrix @ np.swapaxes(matrix, -1, -2)
-        matrix = a * matrix + (b * gram + c * gram @ gram) @ matrix
-    return Blocks(x, matrix)
-
-
-def two_cycle_margin(rate: Array, optimum: Array, steps: Array) -> Array:
-    """Return the margin after some steps of +rate below and -rate above an optimum: a rise, then two values in turn.
-
-    Exact for one group, and for sign descent in the basis of the task at twice the rate (derived here); for many groups
-    an approximation whose relative error in a loss is below 2.5 rate steps / K for noiseless labels.
-    """
-    if math.isinf(optimum):
-        return rate * steps
-    rise = np.floor(optimum / rate)
-    odd = np.mod(steps - rise, 2)
-    return np.where(steps <= rise, rate * steps, rate * (rise + odd))
+def _no_sign(_: Gradient) -> Gradient:
+    raise NotImplementedError("signs of entries do not act on blocks")
