@@ -4,8 +4,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from solvable.associative_memory.gradient_descent import descend, flow, law, law_constant
-from solvable.associative_memory.problem import Problem
+from solvable import associative_memory as am
+from solvable.associative_memory.gradient_descent import flow
 from solvable.associative_memory.retrieval import excess, loss, optimal_margin, residual
 from solvable.errors import ArgumentError
 
@@ -25,7 +25,7 @@ def test_published_noiseless_flow():
 
 
 def test_published_noisy_flow():
-    problem = Problem.from_frequencies(np.full(1000, 1e-3), label_noise=0.2)
+    problem = am.Problem.from_frequencies(np.full(1000, 1e-3), label_noise=0.2)
     assert float(problem.optimal_margin) == pytest.approx(8.294299608857235, rel=1e-15)
     assert float(problem.loss_floor) == pytest.approx(1.8800946444086781, rel=1e-15)
     progress = [0.5, 5, 20, 50, 100, 200]
@@ -65,7 +65,7 @@ def test_excess_and_residual_against_fifty_digits():
     ],
 )  # fmt: skip
 def test_published_constants(n_items, noise, exponent, expected, tolerance):
-    assert law_constant(n_items, noise, exponent) == pytest.approx(expected, rel=tolerance)
+    assert am.law_constant(n_items, noise, exponent) == pytest.approx(expected, rel=tolerance)
 
 
 @pytest.mark.parametrize(
@@ -77,26 +77,44 @@ def test_published_constants(n_items, noise, exponent, expected, tolerance):
     ],
 )
 def test_published_law(noise, exponent, tau, total, predicted):
-    problem = Problem.power_law(exponent, 1000, 4, noise)
-    risks = excess_of_flow(4000, noise, problem.group_frequencies * tau)
-    assert float(problem.group_frequencies @ risks) == pytest.approx(total, rel=1e-9)
-    assert float(law(problem, exponent, tau)) == pytest.approx(predicted, rel=2e-9)  # published with a constant to 1e-9
+    problem = am.Problem.power_law(exponent, 1000, 4, noise)
+    by_law, by_flow = (
+        am.predict(problem, am.GradientDescent(4.0), steps=[int(tau)], method=m).excess_risk[0] for m in ("law", "flow")
+    )
+    assert by_flow == pytest.approx(total, rel=1e-9)
+    assert by_law == pytest.approx(predicted, rel=2e-9)  # published with a constant to 1e-9
 
 
 def test_published_recursion():
-    problem = Problem.power_law(1.5, 50, 20, 0.2)
-    rate = 1 / float(problem.frequencies[0])
-    margins, shortfalls = descend(problem, np.full(1000, rate))
-    risks = excess(1000, problem.label_noise, margins, shortfalls) @ problem.group_frequencies
+    problem = am.Problem.power_law(1.5, 50, 20, 0.2)
+    theory = am.predict(problem, am.GradientDescent(1 / float(problem.frequencies[0])), steps=[10, 100, 1000])
     np.testing.assert_allclose(
-        risks[[10, 100, 1000]], [2.400956891742548, 0.8202768421822966, 0.1068086214405366], rtol=1e-12
+        theory.excess_risk, [2.400956891742548, 0.8202768421822966, 0.1068086214405366], rtol=1e-12
     )
-    taus = np.array([10.0, 100, 1000, 10_000])
-    flows = [
-        float(problem.group_frequencies @ excess_of_flow(1000, 0.2, problem.group_frequencies * tau)) for tau in taus
-    ]
+    flows = am.predict(problem, am.GradientDescent(20.0), steps=[10, 100, 1000, 10_000], method="flow")
     expected = [3.6355758352511924, 1.2813711296913262, 0.2914443109335793, 7.130817001431588e-4]
-    np.testing.assert_allclose(flows, expected, rtol=1e-12)
+    np.testing.assert_allclose(flows.excess_risk, expected, rtol=1e-12)
+    assert flows.declared.validity == "approximation"
+
+
+def test_schedules_add_up_in_continuous_time():
+    problem = am.Problem.power_law(1.5, 50, 20, 0.2)
+    rates = am.Schedule(np.linspace(1.0, 39.0, 100))
+    by_schedule, constant = (
+        am.predict(problem, am.GradientDescent(rate), steps=[100], method="flow").loss for rate in (rates, 20.0)
+    )
+    np.testing.assert_allclose(by_schedule, constant, rtol=1e-13)
+
+
+def test_rare_groups_are_learned_later_and_more_groups_are_harder():
+    totals = []
+    for n_groups in (10, 20, 40):
+        problem = am.Problem.power_law(1.5, n_groups, 4, 0.1)
+        theory = am.predict(problem, am.GradientDescent(2.0), steps=np.arange(0, 200, 20), method="flow")
+        assert (np.diff(theory.group_loss, axis=1) >= 0).all()
+        assert (np.diff(theory.loss) < 0).all()
+        totals.append(theory.loss)
+    assert (np.diff(totals, axis=0) > 0).all()
 
 
 def test_small_noise_is_no_noise():
@@ -110,24 +128,32 @@ def test_small_noise_is_no_noise():
 @pytest.mark.parametrize("noise", [0.0, 1e-6, 0.3])
 def test_the_flow_is_the_limit_of_small_steps_and_keeps_small_margins(noise):
     """Euler's error falls like the step; margins at tiny progress are (1 - noise) s."""
-    problem = Problem.from_frequencies([0.7, 0.3], 10, noise)
+    problem = am.Problem.from_frequencies([0.7, 0.3], 10, noise)
     gaps = []
     for steps in (200, 400):
-        margins, _ = descend(problem, np.full(steps, 100 / steps))
-        gaps.append(np.abs(margins[-1] - flow(20, noise, problem.frequencies * 100)[0]).max())
+        theory = am.predict(problem, am.GradientDescent(100 / steps), steps=[steps])
+        gaps.append(np.abs(theory.diagnostics.margin[0] - flow(20, noise, problem.frequencies * 100)[0]).max())
     assert gaps[0] / gaps[1] == pytest.approx(2, rel=0.1)
     assert float(flow(20, noise, 1e-9)[0]) == pytest.approx((1 - noise) * 1e-9, rel=1e-8)
+
+
+def test_losses_are_convex_with_their_minimum_at_the_optimum():
+    margin = np.linspace(0.0, 20.0, 400)
+    values = loss(50, np.asarray(0.1), margin)
+    assert (np.diff(values, 2) > 0).all()
+    assert margin[np.argmin(values)] == pytest.approx(float(optimal_margin(50, np.asarray(0.1))), abs=0.06)
+    assert (excess(50, np.asarray(0.1), margin, optimal_margin(50, np.asarray(0.1)) - margin) >= 0).all()
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Problem.from_frequencies([1.0]), "group_frequencies must be one-dimensional"),
-        (lambda: Problem.from_frequencies([0.5, 0.4]), "group_frequencies must be of sum 1"),
-        (lambda: Problem.from_frequencies([0.5, 0.5], label_noise=1.0), r"label_noise must be in \[0, 1\); got 1.0"),
-        (lambda: Problem.power_law(-1.0, 5), "exponent must be finite and > 0"),
-        (lambda: Problem.power_law(1.5, 0), "n_groups must be an integer >= 1"),
-        (lambda: law_constant(10, 0.1, 1.0), "exponent must be > 1"),
+        (lambda: am.Problem.from_frequencies([1.0]), "group_frequencies must be one-dimensional"),
+        (lambda: am.Problem.from_frequencies([0.5, 0.4]), "group_frequencies must be of sum 1"),
+        (lambda: am.Problem.from_frequencies([0.5, 0.5], label_noise=1.0), r"label_noise must be in \[0, 1\); got 1.0"),
+        (lambda: am.Problem.power_law(-1.0, 5), "exponent must be finite and > 0"),
+        (lambda: am.Problem.power_law(1.5, 0), "n_groups must be an integer >= 1"),
+        (lambda: am.law_constant(10, 0.1, 1.0), "exponent must be > 1"),
     ],
 )
 def test_bad_input_is_refused(call, message):
