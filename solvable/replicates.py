@@ -114,7 +114,7 @@ def run(
     if bytes_per_replicate > sampling.max_bytes:
         raise MemoryLimitError(
             f"one replicate needs about {bytes_per_replicate:.3g} bytes, max_bytes is {sampling.max_bytes:.3g}; "
-            "reduce n_samples, n_features or n_modes, or raise max_bytes"
+            "make the problem smaller, or raise max_bytes"
         )
     at_once = int(sampling.max_bytes // bytes_per_replicate)
     devices = sampling.devices()[:at_once]

@@ -99,7 +99,7 @@ def max_learning_rate(problem: Problem, algorithm: Any = GradientDescent) -> flo
     Example:
         >>> from solvable import associative_memory as am
         >>> round(am.max_learning_rate(am.Problem.power_law(1.5, 50, 20, label_noise=0.2)), 3)
-        572.842
+        582.589
     """
     kind = algorithm if isinstance(algorithm, type) else type(algorithm)
     require(kind in KINDS, "algorithm", f"one of {[k.__name__ for k in KINDS]}", kind.__name__)

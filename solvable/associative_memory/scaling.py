@@ -103,7 +103,7 @@ def learning_steps(problem: Problem, algorithm: Algorithm) -> LearningSteps:
         >>> from solvable import associative_memory as am
         >>> problem = am.Problem.power_law(exponent=1.5, n_groups=100)
         >>> [round(step) for step in am.learning_steps(problem, am.GradientDescent(1.0))]
-        [11, 2413, 11110]
+        [11, 2413, 11112]
     """
     _, numbers, schedule = read(algorithm, 1)
     constant = isinstance(algorithm, GradientDescent) and schedule is None

@@ -86,7 +86,7 @@ def speedup(problem: Problem, slow: Algorithm, fast: Algorithm, excess_risk: flo
         >>> from solvable import associative_memory as am
         >>> problem = am.Problem.power_law(exponent=1.5, n_groups=50, group_size=20)
         >>> [round(am.speedup(problem, am.GradientDescent(1.0), am.Muon(1.0), risk)) for risk in (1e-1, 1e-3)]
-        [6119, 77907]
+        [6174, 77918]
     """
     require(matching in MATCHINGS, "matching", f"one of {MATCHINGS}", matching)
     _require_excess(problem, excess_risk)

@@ -97,11 +97,11 @@ def test_small_batches_bring_back_the_exponent_of_rarity():
     from scipy.special import zeta
 
     problem = am.Problem.power_law(1.5, 20_000)
-    steps = np.array([100, 200, 400, 800, 1600, 3200])
+    steps = np.array([100, 200, 400, 800])
     missing = np.log(20_000) * zeta(1.5, 20_001) / np.sum(np.arange(1.0, 20_001) ** -1.5)
     total = am.predict(problem, am.Muon(0.5), steps=steps, batch_size=64).loss + missing
     slopes = np.diff(np.log(total)) / np.diff(np.log(steps))
-    np.testing.assert_allclose(slopes, [-0.348, -0.340, -0.337, -0.335, -0.334], atol=1e-3)
+    np.testing.assert_allclose(slopes, [-0.348, -0.340, -0.337], atol=1e-3)
 
 
 def test_published_decoupled_iteration():

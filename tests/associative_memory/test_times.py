@@ -29,7 +29,7 @@ def test_muon_is_exponentially_faster_on_noiseless_labels():
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.2])
-@pytest.mark.parametrize("algorithm", [am.GradientDescent(0.5), am.Muon(0.01), am.SignDescent(0.004)])
+@pytest.mark.parametrize("algorithm", [am.GradientDescent(20.0), am.Muon(0.01), am.SignDescent(0.004)])
 def test_the_loss_is_reached_then_and_stays(noise, algorithm):
     problem = am.Problem.power_law(1.5, 4, 64, noise)
     risk = 0.01

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from solvable import associative_memory as am
 from solvable import random_features as rf
 from solvable import weak_to_strong as w2s
 from solvable.observables import Observables
@@ -26,6 +27,8 @@ class Case:
     """How to call one model.
 
     `keywords` turns flat controls (name -> number) into keywords of the model; `risk` is the observable to watch.
+    `random` holds what `simulate` needs besides for its replicates to differ by more than rounding.
+    `shape` is that of the controls; observables may have more axes. `infinite` is None where all worlds are finite.
     `gradient` is the declared mode ("reverse", "forward" or "none") and `problem_from` builds a problem from continuous
     numbers `numbers`, for gradients; `bad` lists changes of the controls that must raise a named error.
     """
@@ -42,6 +45,7 @@ class Case:
     bad: Mapping[str, Any] = field(default_factory=dict)
     keywords: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
     risk: str = "excess_risk"
+    random: Mapping[str, Any] = field(default_factory=dict)
 
 
 def stages(controls):
@@ -53,7 +57,26 @@ def stages(controls):
     }
 
 
+def muon(controls):
+    """A run of Muon that is recorded twice."""
+    return {"algorithm": am.Muon(**controls), "steps": [1, 6]}
+
+
 CASES = {
+    "associative_memory": Case(
+        module=am,
+        problem=am.Problem.power_law(1.5, 3, 4, 0.1),
+        infinite=None,
+        controls={"learning_rate": 0.3, "momentum": 0.5},
+        arrays={"learning_rate": np.array([0.2, 0.4]), "momentum": np.array([[0.0], [0.5], [0.9]])},
+        shape=(3, 2),
+        problem_from=lambda exponent, label_noise: am.Problem.power_law(exponent, 3, 4, label_noise),
+        numbers=(1.5, 0.1),
+        gradient="reverse",
+        bad={"learning_rate": -1, "momentum": 1},
+        keywords=muon,
+        random={"embeddings": "gaussian"},
+    ),
     "random_features": Case(
         module=rf,
         problem=rf.Problem.power_law(1.5, 0.4, 0.02, n_modes=40),
