@@ -37,7 +37,8 @@ def polar_factor(matrix: Any, method: str = "svd", *, regularization: Any = 0.0)
         take the rank as given.
 
     Raises:
-        ArgumentError: for an unknown method, a negative lambda, or a lambda with another method.
+        ArgumentError: for an unknown method, entries that are not finite, a negative lambda, or a lambda with another
+            method.
 
     Example:
         >>> import numpy as np
@@ -52,6 +53,9 @@ def polar_factor(matrix: Any, method: str = "svd", *, regularization: Any = 0.0)
         require(alone, "regularization", "0 unless method is 'svd'", regularization)
         require(bool(np.all(np.asarray(regularization) >= 0)), "regularization", ">= 0", regularization)
     values = matrix if isinstance(matrix, jax.Array) else np.asarray(matrix, dtype=np.float64)
+    if not is_traced(values):
+        bad = np.asarray(values)[~np.isfinite(values)]
+        require(bad.size == 0, "matrix", "finite", bad[:3].tolist())
     if method == "svd":
         return matrix_sign(values, regularization)
     if method == "newton_schulz":
