@@ -87,7 +87,9 @@ def law(problem: Problem, exponent: float, tau: Any) -> Array:
     norm = float(np.sum(np.arange(1.0, groups + 1) ** -exponent))
     amplitude = norm ** (-1 / exponent) / exponent * law_constant(n_items, float(problem.label_noise), exponent)
     initial = math.log(n_items) - float(problem.loss_floor)
-    return amplitude * np.asarray(tau) ** -(1 - 1 / exponent) - initial * float(zeta(exponent, groups + 1)) / norm
+    with np.errstate(divide="ignore"):  # the law is inf at the start
+        whole = amplitude * np.asarray(tau) ** -(1 - 1 / exponent)
+    return whole - initial * float(zeta(exponent, groups + 1)) / norm
 
 
 def _noiseless_margin(n_items: int, s: Array) -> Array:

@@ -231,7 +231,8 @@ def _trainer(algorithm: Any, width: int, polar_method: str, dtype: Any) -> tuple
         import optax
 
         def transform(matrix: Array, memory: Any, gradient: Array, _: Array) -> tuple[Array, Any]:
-            updates, memory = algorithm.update(-gradient, memory, matrix)
+            with jax.numpy_dtype_promotion("standard"):  # optax relies on it, also where its caller forbids it
+                updates, memory = algorithm.update(-gradient, memory, matrix)
             return optax.apply_updates(matrix, updates), memory
 
         return (matrix, algorithm.init(matrix)), transform
@@ -274,7 +275,7 @@ def _labels(key: Array, world: _World, batch_size: int) -> Array:
     heaped = jnp.cumsum(world.frequencies)
     questions = jnp.clip(jnp.searchsorted(heaped, uniform * heaped[-1]), 0, items - 1)
     noisy = jax.random.uniform(noise_key, (batch_size,), dtype) < world.label_noise
-    labels = jnp.where(noisy, jax.random.randint(label_key, (batch_size,), 0, items), questions)
+    labels = jnp.where(noisy, jax.random.randint(label_key, (batch_size,), 0, items, questions.dtype), questions)
     return jnp.zeros((items, items), dtype).at[labels, questions].add(1.0)
 
 

@@ -1,5 +1,6 @@
 """Predictions: the losses of associative memory after given numbers of steps."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -150,7 +151,8 @@ def _by_recursion(
         "exact": Blocks if isinstance(algorithm, Muon) else TaskBasis,
     }
     kernel = partial(_run_aligned, algorithm, tuple(numbers), pictures[method], tuple(steps.tolist()))
-    return map_lanes(kernel, lambda _, given: given, (problem, schedule), tuple(numbers.values()), reverse_only=True)
+    lanes = tuple(numbers.values()) or (np.asarray(math.nan),)  # a schedule may be all there is
+    return map_lanes(kernel, lambda _, given: given, (problem, schedule), lanes, reverse_only=True)
 
 
 def _run_aligned(*arguments: Any) -> dict[str, Array]:
@@ -171,8 +173,7 @@ def _run(
     """Run all lanes together, and read the losses at the steps recorded."""
     problem, schedule = given
     picture: Any = represent(problem)
-    numbers = dict(zip(names, lanes, strict=True))
-    shape = np.shape(lanes[0]) if lanes else ()
+    numbers, shape = dict(zip(names, lanes, strict=False)), np.shape(lanes[0])
 
     def of_step(number: Any) -> Array:
         return numbers["learning_rate"] if schedule is None else schedule[number - 1]
