@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from paper_figures import __main__ as command_line
+from solvable import associative_memory as am
 from solvable import random_features as rf
 from solvable import weak_to_strong as w2s
 
@@ -23,6 +24,7 @@ def write_results(folder, name):
         {
             *w2s.OBSERVABLES.names,
             *w2s.TERMS,
+            *am.OBSERVABLES.names,
             "teacher_ratio",
             "student_ratio",
             "minimax_margin",
@@ -39,6 +41,9 @@ def write_results(folder, name):
          "aspect": ridge, "width_exponent": min(width, 300) / 150, "ridge_exponent": ridge,
          "n_modes": np.inf if ridge < 1 else 100.0, "teacher_n_samples": min(width, 400),
          "generation": width, "fraction": 1 / width, "best": float(ridge < 1),
+         "steps": min(width, 400), "group": 1 + (width > 100), "algorithm": 5.0 * (ridge < 1), "exponent": 1 + ridge,
+         "label_noise": 0.2 * (ridge < 1), "group_size": 4.0, "learning_rate": ridge, "is_law": float(width > 100),
+         "horizon": 32.0 + 32 * (width > 100),
          "teacher_ridge": ridge, "student_ridge": ridge * width,
          "predicted": (1 / width + ridge) * (-1 if observable.endswith("exponent") else 1),
          "mean": 1 / width + ridge, "sem": 0.01, "count": 10, "failed": 0}
