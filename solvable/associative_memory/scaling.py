@@ -57,8 +57,8 @@ def exponents(
         algorithm: an algorithm or its class.
         label_noise: in [0, 1); only whether it is 0 matters.
         window: "descent" while the first groups are learned and the last not yet (see `learning_steps`), "late" after
-            all, "horizon" at the end of runs whose constant rate is chosen for their length, on average over lengths and for
-            large groups: with few items per group the imbalance between groups decays more slowly.
+            all, "horizon" at the end of runs whose constant rate is chosen for their length, on average over lengths
+            and for large groups: with few items per group the imbalance between groups decays more slowly.
         batches: whether gradients are those of batches so small that the rarest items are missing from most.
 
     Returns:
