@@ -147,3 +147,13 @@ def _require_domain(name: str, value: Array) -> None:
     bad = np.asarray(value)[~np.asarray(ok)].ravel()
     if bad.size:
         raise ArgumentError(f"{name} must be {allowed}; got {bad[:3].tolist()}")
+
+
+def in_task_basis(algorithm: Any) -> bool:
+    """Tell whether a method acts on the entries of the matrix of scores, so that it has no embeddings."""
+    return getattr(algorithm, "basis", None) == "task"
+
+
+def mixes_entries(algorithm: Any) -> bool:
+    """Tell whether results depend on the basis that embeddings draw; optax's methods may."""
+    return not isinstance(algorithm, KINDS) or getattr(algorithm, "basis", None) == "random"

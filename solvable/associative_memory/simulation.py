@@ -8,7 +8,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from solvable.associative_memory.algorithms import KINDS, check_steps, read, warn_if_unstable, with_numbers
+from solvable.associative_memory.algorithms import (
+    KINDS,
+    check_steps,
+    in_task_basis,
+    mixes_entries,
+    read,
+    warn_if_unstable,
+    with_numbers,
+)
+from solvable.associative_memory.embeddings import EMBEDDINGS, embedded
 from solvable.associative_memory.optimizers import direction, full_geometry, kept_share, memory_of
 from solvable.associative_memory.polar import METHODS, polar_factor
 from solvable.associative_memory.problem import Problem
@@ -21,7 +30,6 @@ from solvable.precision import Array, is_traced
 from solvable.replicates import Sampling, require_integer, run
 from solvable.training import Schedule
 
-EMBEDDINGS = ("orthonormal", "gaussian")
 _POLAR = METHODS[:2]  # exact ones
 
 
@@ -81,11 +89,11 @@ def draw(
     embedding_key, batch_key = jax.random.split(key)
     dtype = jnp.result_type(float)
     items, width = problem.n_items, problem.n_items if dimension is None else dimension
-    if _in_task_basis(algorithm):
+    if in_task_basis(algorithm):
         questions = answers = jnp.eye(items, dtype=dtype)
     else:
-        pair = jax.random.split(embedding_key)
-        questions, answers = (_embedding(k, width, items, embeddings, dtype) for k in pair)
+        shape = width, _inner_width(problem, algorithm, width, embeddings), items
+        questions, answers = (embedded(k, embeddings, *shape, dtype) for k in jax.random.split(embedding_key))
     frequencies = jnp.repeat(jnp.asarray(problem.frequencies, dtype), problem.group_size)
     world = _World(frequencies, jnp.asarray(problem.label_noise, dtype), questions, answers)
     start, update = _trainer(algorithm, questions.shape[0], polar_method, dtype)
@@ -161,7 +169,7 @@ def simulate(
     own = isinstance(algorithm, KINDS)
     if not own:
         _require_transformation(algorithm)
-    random = embeddings == "gaussian" or batch_size is not None or _mixes_entries(algorithm)
+    random = embeddings == "gaussian" or batch_size is not None or mixes_entries(algorithm)
     if not (random or "replicates" in sampling or "relative_error" in sampling):
         sampling = {"replicates": 1, **sampling}
     plan = Sampling(seed, **sampling)
@@ -169,6 +177,8 @@ def simulate(
         "dimension": dimension, "embeddings": embeddings, "batch_size": batch_size, "polar_method": polar_method,
     }  # fmt: skip
     width = problem.n_items if dimension is None else dimension
+    inner = max(_inner_width(problem, algorithm, width, embeddings), problem.n_items)
+    entries = 12.0 * inner**2 + 4.0 * width * problem.n_items
 
     def one(operands: dict[str, Any], **static: Any) -> Moments:
         return run(
@@ -178,7 +188,7 @@ def simulate(
             plan,
             declared=OBSERVABLES,
             constants={},
-            bytes_per_replicate=12.0 * max(width, problem.n_items) ** 2 * np.dtype(plan.dtype).itemsize,
+            bytes_per_replicate=entries * np.dtype(plan.dtype).itemsize,
             deterministic=not random,
         ).moments
 
@@ -303,22 +313,9 @@ def _log1p_sum(behind: Array) -> Array:
     return jnp.where(top > 0, top + jnp.log(jnp.exp(-top) + rest), jnp.log1p(rest))
 
 
-def _embedding(key: Array, dimension: int, items: int, kind: str, dtype: Any) -> Array:
-    """Return columns of one embedding each."""
-    entries = jax.random.normal(key, (dimension, items), dtype)
-    if kind == "gaussian":
-        return entries / np.sqrt(dimension).astype(dtype)
-    frame, triangle = jnp.linalg.qr(entries)
-    return frame * jnp.sign(jnp.diagonal(triangle))[None, :]
-
-
-def _in_task_basis(algorithm: Any) -> bool:
-    return getattr(algorithm, "basis", None) == "task"
-
-
-def _mixes_entries(algorithm: Any) -> bool:
-    """Tell whether results depend on the basis that embeddings draw; optax's methods may."""
-    return not isinstance(algorithm, KINDS) or getattr(algorithm, "basis", None) == "random"
+def _inner_width(problem: Problem, algorithm: Any, width: int, embeddings: str) -> int:
+    """Return the width of the matrix that is trained: methods that no rotation changes stay in the items' span."""
+    return width if embeddings == "orthonormal" or mixes_entries(algorithm) else min(width, problem.n_items)
 
 
 def _require_transformation(algorithm: Any) -> None:
