@@ -6,6 +6,7 @@ this form with lambda and with null modes is derived here): symmetric parts of U
 finite where singular values are equal.
 """
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -66,7 +67,7 @@ def polar_factor(matrix: Any, method: str = "svd", *, regularization: Any = 0.0)
 def matrix_sign(matrix: Array, regularization: Any = 0.0) -> Array:
     """Return the matrix sign by singular values, in NumPy or JAX."""
     if namespace(matrix, regularization) is np and not isinstance(matrix, jax.Array):
-        u, s, vt = np.linalg.svd(matrix, full_matrices=False)
+        u, s, vt = _concrete_svd(matrix)
         return (u * _mapped(s, np.asarray(regularization), np)[..., None, :]) @ vt
     scale = jnp.broadcast_to(jnp.asarray(regularization, matrix.dtype), matrix.shape[:-2])
     return _traced_sign(matrix, scale)
@@ -79,6 +80,33 @@ def newton_schulz(matrix: Array, coefficients: tuple[float, float, float], itera
         gram = matrix @ matrix.mT
         matrix = a * matrix + (b * gram + c * (gram @ gram)) @ matrix
     return matrix
+
+
+def _concrete_svd(matrix: Array) -> tuple[Array, Array, Array]:
+    """Decompose by divide and conquer, which fails to converge on some matrices, and those by QR, several times slower."""
+    try:
+        u, s, vt = np.linalg.svd(matrix, full_matrices=False)
+    except np.linalg.LinAlgError:
+        from scipy.linalg import svd
+
+        flat = matrix.reshape(-1, *matrix.shape[-2:])
+        parts = zip(*(svd(one, full_matrices=False, lapack_driver="gesvd") for one in flat), strict=True)
+        u, s, vt = (np.reshape(part, (*matrix.shape[:-2], *np.shape(part)[1:])) for part in map(np.stack, parts))
+    return u, s, vt
+
+
+def _traced_svd(matrix: Array) -> tuple[Array, Array, Array]:
+    """Do the same in JAX, where a failure is nan; accelerators have other algorithms."""
+    plain = partial(jax.lax.linalg.svd, full_matrices=False)
+
+    def robust(matrix: Array) -> list[Array]:
+        first = plain(matrix)
+        safely = partial(plain, algorithm=jax.lax.linalg.SvdAlgorithm.QR)
+        good = jnp.isfinite(first[1]).all() | ~jnp.isfinite(matrix).all()
+        return jax.lax.cond(good, lambda _: list(first), lambda given: list(safely(given)), matrix)
+
+    u, s, vt = jax.lax.platform_dependent(matrix, cpu=robust, default=lambda given: list(plain(given)))
+    return u, s, vt
 
 
 def _by_products(matrix: Array) -> Array:
@@ -112,14 +140,14 @@ def _mapped(s: Array, regularization: Array, xp: Any) -> Array:
 
 @jax.custom_jvp
 def _traced_sign(matrix: Array, regularization: Array) -> Array:
-    u, s, vt = jnp.linalg.svd(matrix, full_matrices=False)
+    u, s, vt = _traced_svd(matrix)
     return (u * _mapped(s, regularization, jnp)[..., None, :]) @ vt
 
 
 @_traced_sign.defjvp
 def _sign_derivative(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
     (matrix, regularization), (change, softening) = primals, tangents
-    u, s, vt = jnp.linalg.svd(matrix, full_matrices=False)
+    u, s, vt = _traced_svd(matrix)
     f = _mapped(s, regularization, jnp)
     size = jnp.where(_alive(s), jnp.hypot(s, regularization[..., None]), jnp.inf)
     inner = u.mT @ change @ vt.mT

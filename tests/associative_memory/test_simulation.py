@@ -99,23 +99,58 @@ def test_single_precision_keeps_tiny_losses(noise, rtol):
         assert theory.loss[-1] < 1e-12
 
 
+def test_the_matrix_sign_is_found_where_divide_and_conquer_fails():
+    """LAPACK's usual SVD does not converge on some matrix of this run, after 68 steps."""
+    world, algorithm = problem(0.0, (8, 16)), am.Muon(0.1926676679706881)
+    measured = am.simulate(world, algorithm, steps=[67, 74], seed=0)
+    assert not measured.failed.any()
+    np.testing.assert_allclose(measured.mean.loss, am.predict(world, algorithm, steps=[67, 74]).loss, rtol=1e-10)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("algorithm", "steps", "theory", "published"),
+    ("algorithm", "steps", "published"),
     [
-        (am.Muon(0.25), 24, 0.1417, {1: 0.493, 2: 0.284}),
-        (am.GradientDescent(5.0), 200, 0.1816, {1: 0.2861, 2: 0.2296}),
+        (am.Muon(0.25), 24, {1: 0.493, 2: 0.284, 8: 0.168, 64: 0.1450}),
+        (am.GradientDescent(5.0), 200, {1: 0.2861, 2: 0.2296, 8: 0.1929, 64: 0.1830}),
     ],
 )
-def test_published_gaussian_embeddings(algorithm, steps, theory, published):
-    """Single draws differ by some percent; published numbers have no error, so their own size of error is allowed."""
-    world = problem(0.0, (8, 8))
-    assert am.predict(world, algorithm, steps=[steps]).loss[0] == pytest.approx(theory, abs=6e-5)
+def test_published_gaussian_embeddings(test_seed, algorithm, steps, published):
+    """Published numbers come without errors: taken for single draws; false alarms below 1e-3 in all.
+
+    A weak test by nature: it finds a bias of five times the spread of a draw. The next one is sharp.
+    """
     for ratio, expected in published.items():
-        measured = am.simulate(
-            world, algorithm, steps=[steps], dimension=64 * ratio, embeddings="gaussian", seed=0, replicates=4
-        )
-        spread = float(measured.sem.loss[0]) * 2  # of one draw
-        assert abs(float(measured.mean.loss[0]) - expected) < 4 * spread + 5e-4
+        measured = gaussian(algorithm, steps, ratio, test_seed, 32)
+        spread = float(measured.sem.loss[0]) * np.sqrt(1 + 32)
+        assert abs(float(measured.mean.loss[0]) - expected) < 4.6 * spread + 5e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("algorithm", "steps"), [(am.Muon(0.25), 24), (am.GradientDescent(5.0), 200)])
+def test_gaussian_embeddings_approach_orthonormal_ones(test_seed, algorithm, steps):
+    """The loss is too large by order K/d: from d/K = 8 to 64 the gap falls by 8, here by 4 to 20."""
+    theory = float(am.predict(problem(0.0, (8, 8)), algorithm, steps=[steps]).loss[0])
+    runs = [gaussian(algorithm, steps, ratio, test_seed, 64) for ratio in (8, 64)]
+    (wide, wide_error), (narrow, narrow_error) = (
+        (float(run.mean.loss[0]) - theory, float(run.sem.loss[0])) for run in runs
+    )
+    assert narrow > 3 * narrow_error
+    assert (wide + 4 * wide_error) / (narrow - 3 * narrow_error) > 4
+    assert (wide - 4 * wide_error) / (narrow + 4 * narrow_error) < 20
+
+
+def gaussian(algorithm, steps, ratio, seed, replicates):
+    """Train on 64 items with Gaussian embeddings in d = 64 x ratio dimensions."""
+    run = {"steps": [steps], "dimension": 64 * ratio, "embeddings": "gaussian"}
+    return am.simulate(problem(0.0, (8, 8)), algorithm, **run, seed=seed, replicates=replicates)
+
+
+def test_gaussian_embeddings_are_trained_in_the_span_of_the_items():
+    """Methods that no rotation changes never leave it; optax's descent is trained in all dimensions."""
+    run = {"steps": [1, 20], "dimension": 30, "embeddings": "gaussian", "seed": 3, "replicates": 2}
+    thin, full = (am.simulate(problem(0.2), method, **run) for method in (am.GradientDescent(2.0), optax.sgd(2.0)))
+    np.testing.assert_allclose(thin.mean.group_loss, full.mean.group_loss, rtol=1e-12)
 
 
 def test_batches_of_noiseless_labels_are_as_predicted(test_seed):
