@@ -83,7 +83,7 @@ def newton_schulz(matrix: Array, coefficients: tuple[float, float, float], itera
 
 
 def _concrete_svd(matrix: Array) -> tuple[Array, Array, Array]:
-    """Decompose by divide and conquer, which fails to converge on some matrices, and those by QR, several times slower."""
+    """Decompose by divide and conquer; by QR, which is several times slower, where that does not converge."""
     try:
         u, s, vt = np.linalg.svd(matrix, full_matrices=False)
     except np.linalg.LinAlgError:
@@ -99,13 +99,13 @@ def _traced_svd(matrix: Array) -> tuple[Array, Array, Array]:
     """Do the same in JAX, where a failure is nan; accelerators have other algorithms."""
     plain = partial(jax.lax.linalg.svd, full_matrices=False)
 
-    def robust(matrix: Array) -> list[Array]:
+    def robust(matrix: Array) -> Any:
         first = plain(matrix)
         safely = partial(plain, algorithm=jax.lax.linalg.SvdAlgorithm.QR)
         good = jnp.isfinite(first[1]).all() | ~jnp.isfinite(matrix).all()
-        return jax.lax.cond(good, lambda _: list(first), lambda given: list(safely(given)), matrix)
+        return jax.lax.cond(good, lambda _: first, safely, matrix)
 
-    u, s, vt = jax.lax.platform_dependent(matrix, cpu=robust, default=lambda given: list(plain(given)))
+    u, s, vt = jax.lax.platform_dependent(matrix, cpu=robust, default=plain)
     return u, s, vt
 
 
