@@ -16,7 +16,7 @@ def _cells(group_size: int, batches: list[int]) -> list[Cell]:
 
 def _preset(group_size: int, replicates: int) -> Preset:
     dense = np.unique(np.geomspace(1, 20_000, 60).round()).astype(int).tolist()
-    marks = [1, 4, 16, 64, 256, 1024, 4096]
+    marks = [1, 8, 64, 512, 4096]
     return Preset(_cells(group_size, dense), _cells(group_size, marks), {"seed": 0, "replicates": replicates})
 
 
@@ -30,7 +30,7 @@ EXPERIMENT = Experiment(
     name="am_critical_batch",
     summary=__doc__.splitlines()[0],
     model="associative_memory",
-    presets={"quick": _preset(8, 16), "paper": _preset(16, 64)},
+    presets={"quick": _preset(8, 48), "paper": _preset(16, 64)},
     predict=predict,
     simulate=simulate,
     compare={"finite_size": finite_size, "detectable": 0.5},

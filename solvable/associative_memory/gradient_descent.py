@@ -84,12 +84,21 @@ def law(problem: Problem, exponent: float, tau: Any) -> Array:
         tau: (sum of rates)/group_size; valid while the first groups are learned and the last are not.
     """
     n_items, groups = problem.n_items, problem.n_groups
-    norm = float(np.sum(np.arange(1.0, groups + 1) ** -exponent))
+    norm = _norm(exponent, groups)
     amplitude = norm ** (-1 / exponent) / exponent * law_constant(n_items, float(problem.label_noise), exponent)
-    initial = math.log(n_items) - float(problem.loss_floor)
     with np.errstate(divide="ignore"):  # the law is inf at the start
         whole = amplitude * np.asarray(tau) ** -(1 - 1 / exponent)
-    return whole - initial * float(zeta(exponent, groups + 1)) / norm
+    return whole - beyond(problem, exponent)
+
+
+def beyond(problem: Problem, exponent: float) -> float:
+    """Return the excess at the start of all groups beyond the last, which the power law holds and a world lacks."""
+    initial = math.log(problem.n_items) - float(problem.loss_floor)
+    return initial * float(zeta(exponent, problem.n_groups + 1)) / _norm(exponent, problem.n_groups)
+
+
+def _norm(exponent: float, n_groups: int) -> float:
+    return float(np.sum(np.arange(1.0, n_groups + 1) ** -exponent))
 
 
 def _noiseless_margin(n_items: int, s: Array) -> Array:

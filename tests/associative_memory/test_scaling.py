@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy
-from scipy.special import zeta
 
 from solvable import associative_memory as am
+from solvable.associative_memory.gradient_descent import beyond
 from solvable.errors import ArgumentError
 
 pytestmark = pytest.mark.x64_independent
@@ -56,13 +56,6 @@ def test_symbols_and_flat_frequencies():
 def test_what_is_not_known_is_said(algorithm, options):
     with pytest.raises(ArgumentError, match="no law is known"):
         am.exponents(1.5, algorithm, **options)
-
-
-def beyond(problem, exponent):
-    """The start's excess of all groups beyond the last, which a world of finitely many lacks."""
-    groups = problem.n_groups
-    start = math.log(problem.n_items) - float(problem.loss_floor)
-    return start * zeta(exponent, groups + 1) / np.sum(np.arange(1.0, groups + 1) ** -exponent)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.2])

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from experiments.am_preconditioner import GAINS
 from paper_figures import __main__ as command_line
 from solvable import associative_memory as am
 from solvable import random_features as rf
@@ -25,6 +26,8 @@ def write_results(folder, name):
             *w2s.OBSERVABLES.names,
             *w2s.TERMS,
             *am.OBSERVABLES.names,
+            *GAINS.names,
+            "speedup",
             "teacher_ratio",
             "student_ratio",
             "minimax_margin",
@@ -42,8 +45,9 @@ def write_results(folder, name):
          "n_modes": np.inf if ridge < 1 else 100.0, "teacher_n_samples": min(width, 400),
          "generation": width, "fraction": 1 / width, "best": float(ridge < 1),
          "steps": min(width, 400), "group": 1 + (width > 100), "algorithm": 5.0 * (ridge < 1), "exponent": 1 + ridge,
-         "label_noise": 0.2 * (ridge < 1), "group_size": 4.0, "learning_rate": ridge, "is_law": float(width > 100),
-         "horizon": 32.0 + 32 * (width > 100),
+         "label_noise": 0.2 * (ridge < 1), "group_size": 8.0, "learning_rate": ridge, "is_law": float(width > 100),
+         "horizon": 32.0 + 32 * (width > 100), "item": 1 + float(width > 100), "batch_size": min(width, 400),
+         "excess_risk": 0.01, "is_equal": float(width > 100), "is_gaussian": 1.0, "n_groups": 2.0,
          "teacher_ridge": ridge, "student_ridge": ridge * width,
          "predicted": (1 / width + ridge) * (-1 if observable.endswith("exponent") else 1),
          "mean": 1 / width + ridge, "sem": 0.01, "count": 10, "failed": 0}
