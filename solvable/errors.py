@@ -40,6 +40,10 @@ class StabilityWarning(UserWarning):
     """A learning rate is too large for training to settle."""
 
 
+class FitWarning(UserWarning):
+    """A likelihood has no maximum inside the parameters' domain."""
+
+
 def require(ok: Any, argument: str, allowed: str, value: Any) -> None:
     """Raise `ArgumentError` unless `ok`, naming the argument, what is allowed and what was given."""
     if not ok:
