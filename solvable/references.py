@@ -85,6 +85,32 @@ REFERENCES: dict[str, tuple[Reference, ...]] = {
             "regularised matrix sign",
         ),
     ),
+    "latent_difficulty": (
+        Reference(
+            "N. Levi",
+            "Learning shrinks the hard tail",
+            "2601.03764",
+            "model, exponents of the two tails",
+        ),
+        Reference(
+            "M. Chen et al.",
+            "Evaluating large language models trained on code",
+            "2107.03374",
+            "unbiased pass@k",
+        ),
+        Reference(
+            "R. Schaeffer et al.",
+            "How do large language monkeys get their power (laws)?",
+            "2502.17578",
+            "Beta and Kumaraswamy fits, tail theorem",
+        ),
+        Reference(
+            "B. Brown et al.",
+            "Large language monkeys: scaling inference compute with repeated sampling",
+            "2407.21787",
+            "counts of seven Pythia models",
+        ),
+    ),
 }
 
 

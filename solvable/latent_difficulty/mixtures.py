@@ -16,6 +16,7 @@ from solvable.latent_difficulty.profile import panels
 from solvable.precision import Array
 
 _LOWEST = -700.0  # log odds; below lies a mass of e^-700 shape
+_BLOCK = 2**19  # nodes x cases at once
 _PANEL, _ORDER = 2.5, 16  # panel width in standard deviations of what a problem's counts tell
 
 
@@ -98,14 +99,21 @@ class _OnNodes(Family):
         self.log_success, self.log_failure = self._chances(self.x)
 
     def log_mean(self, parameters: Array, attempts: Array, correct: Array) -> LogMean:
-        """Sum over the nodes."""
+        """Sum over the nodes, some cases at a time."""
         density, gradient, hessian = self._log_density(parameters)
-        parts = [
-            _mixed((density + np.log(self.weights) + c * self.log_success + (n - c) * self.log_failure)[None],
-                   gradient[None], hessian[None])
-            for n, c in zip(attempts, correct, strict=True)
-        ]  # fmt: skip
-        return LogMean(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        squares = gradient[:, :, None] * gradient[:, None, :]
+        derivatives = np.hstack([gradient, (hessian + squares).reshape(density.size, -1)])
+        base = density + np.log(self.weights)
+        rows = max(1, _BLOCK // density.size)
+        parts = []
+        for start in range(0, len(attempts), rows):
+            c, n = (values[start : start + rows, None] for values in (correct, attempts))
+            value, share = _normalised(base + c * self.log_success + (n - c) * self.log_failure)
+            parts.append((value, share @ derivatives))
+        values, means = (np.concatenate(part) for part in zip(*parts, strict=True))
+        size = parameters.size
+        second = means[:, size:].reshape(-1, size, size)
+        return LogMean(values, means[:, :size], second - means[:, :size, None] * means[:, None, :size])
 
     def _edges(self, most_attempts: float) -> Array:
         """Panels as wide as counts are sharp: in log odds, their deviation is 1/sqrt(n p (1 - p))."""
@@ -187,10 +195,15 @@ def _symmetric(first: Array, mixed: Array, last: Array) -> Array:
 
 def _mixed(logs: Array, gradients: Array, hessians: Array) -> LogMean:
     """Return the log of a sum of terms, axis 1 of all arguments, whose logs have these derivatives."""
-    top = logs.max(axis=1)
-    terms = np.exp(logs - top[:, None])
-    total = terms.sum(axis=1)
-    share = terms / total[:, None]
+    value, share = _normalised(logs)
     gradient = np.einsum("ij,ijk->ik", share, gradients)
     second = np.einsum("ij,ijkl->ikl", share, hessians) + np.einsum("ij,ijk,ijl->ikl", share, gradients, gradients)
-    return LogMean(top + np.log(total), gradient, second - gradient[:, :, None] * gradient[:, None, :])
+    return LogMean(value, gradient, second - gradient[:, :, None] * gradient[:, None, :])
+
+
+def _normalised(logs: Array) -> tuple[Array, Array]:
+    """Return the log of the sum of each row's exponentials, and their shares of it."""
+    top = logs.max(axis=1, keepdims=True)
+    terms = np.exp(logs - top)
+    total = terms.sum(axis=1, keepdims=True)
+    return (top + np.log(total))[:, 0], terms / total

@@ -28,6 +28,7 @@ def write_results(folder, name):
             *am.OBSERVABLES.names,
             *GAINS.names,
             "speedup",
+            "failure_rate",
             "teacher_ratio",
             "student_ratio",
             "minimax_margin",
@@ -48,6 +49,7 @@ def write_results(folder, name):
          "label_noise": 0.2 * (ridge < 1), "group_size": 8.0, "learning_rate": ridge, "is_law": float(width > 100),
          "horizon": 32.0 + 32 * (width > 100), "item": 1 + float(width > 100), "batch_size": min(width, 400),
          "excess_risk": 0.01, "is_equal": float(width > 100), "is_gaussian": 1.0, "n_groups": 2.0,
+         "model": 5.0, "family": 1.0 * (ridge < 1), "attempts": 100.0, "bound": 0.0, "k": min(width, 400),
          "teacher_ridge": ridge, "student_ridge": ridge * width,
          "predicted": (1 / width + ridge) * (-1 if observable.endswith("exponent") else 1),
          "mean": 1 / width + ridge, "sem": 0.01, "count": 10, "failed": 0}

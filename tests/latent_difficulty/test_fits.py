@@ -1,4 +1,4 @@
-"""Fits of counts: published values, independent likelihoods, derivatives, coverage, extrapolation, degenerate counts."""
+"""Fits of counts: published values, independent likelihoods, derivatives, coverage, extrapolation, degeneracy."""
 
 import numpy as np
 import pytest
