@@ -19,8 +19,15 @@ from solvable.latent_difficulty.estimators import (
 from solvable.latent_difficulty.failure import BIAS_LAWS, Failure, failure, failure_rate, local_exponent
 from solvable.latent_difficulty.fits import FAMILIES, Band, Fit, compare_fits, fit_counts
 from solvable.latent_difficulty.io import read_counts
+from solvable.latent_difficulty.problem import Problem
 from solvable.latent_difficulty.success import Success, success_probability
 from solvable.latent_difficulty.tails import bias_tail_exponent, crossover_attempts, inference_regime, intrinsic_tail
+from solvable.latent_difficulty.training import (
+    TrainingRisk,
+    saturation_samples,
+    training_risk,
+    training_risk_quantiles,
+)
 
 __all__ = [
     "BIAS_LAWS",
@@ -32,7 +39,9 @@ __all__ = [
     "Failure",
     "Fit",
     "PassAtK",
+    "Problem",
     "Success",
+    "TrainingRisk",
     "benchmark_pass_at_k",
     "bias_tail_exponent",
     "compare_fits",
@@ -46,5 +55,8 @@ __all__ = [
     "local_exponent",
     "pythia_math",
     "read_counts",
+    "saturation_samples",
     "success_probability",
+    "training_risk",
+    "training_risk_quantiles",
 ]
