@@ -10,7 +10,7 @@ from solvable.errors import ArgumentError, require
 from solvable.latent_difficulty.counts import Counts
 from solvable.precision import Array
 
-_FEW = 32  # factors that are multiplied one by one
+_FEW = 8  # factors that are multiplied one by one
 _STIRLING = 16  # arguments from which Stirling's series is exact to rounding
 PROBLEMS = ("random", "fixed")
 
@@ -77,10 +77,13 @@ def estimate_pass_at_k(n_attempts: Any, n_correct: Any, k: Any) -> PassAtK:
             f"k must be at most the number of attempts, here {int(counts.n_attempts.min())}; got "
             f"{attempts[beyond][:3].tolist()}. Beyond it a model is needed: fit_counts(...).pass_at_k(k)"
         )
-    n, c = (value.reshape((-1,) + (1,) * attempts.ndim) for value in (counts.n_attempts, counts.n_correct))
+    base = int(counts.n_attempts.max()) + 1  # problems with the same counts are done once
+    kinds, place = np.unique(counts.n_attempts * base + counts.n_correct, return_inverse=True)
+    n, c = (value.reshape((-1,) + (1,) * attempts.ndim) for value in np.divmod(kinds, base))
     n, c, chosen = np.broadcast_arrays(n, c, attempts)
     log_failure = log_failure_rate(n, c, chosen)
-    return PassAtK(-np.expm1(log_failure), _variance(n, c, chosen, log_failure))
+    variance = _variance(n, c, chosen, log_failure)
+    return PassAtK(-np.expm1(log_failure)[place], variance[place])
 
 
 def benchmark_pass_at_k(
@@ -186,9 +189,9 @@ def _variance(n: Array, c: Array, k: Array, log_failure: Array) -> Array:
     known = unbiased & (log_failure > -np.inf)
     ratio = np.where(known, twice, 0.0) - 2 * np.where(known, log_failure, 0.0)
     result = np.maximum(-np.exp(2 * log_failure) * np.expm1(ratio), 0.0)
-    for pair in np.unique(np.stack([n[~unbiased], k[~unbiased]]), axis=1).T:
-        same = ~unbiased & (n == pair[0]) & (k == pair[1])
-        result[same] = _plug_in_variance(int(pair[0]), int(pair[1]), 1 - c[same] / n[same])
+    for size, chosen in {(int(a), int(b)) for a, b in zip(n[~unbiased], k[~unbiased], strict=True)}:
+        same = ~unbiased & (n == size) & (k == chosen)
+        result[same] = _plug_in_variance(size, chosen, 1 - c[same] / n[same])
     return result
 
 
