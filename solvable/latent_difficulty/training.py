@@ -89,8 +89,8 @@ def training_risk_quantiles(problem: Problem, *, n_samples: Any, probabilities: 
         V = d/(n (n - d - 1)) noise_variance (n C Gamma(1 - a))^(1/a) S,        E exp(-s S) = exp(-s^a),
 
     so that typical risks fall as n^-(2 - 2/beta), and do not fall for beta <= 1. The law is for large n, and slow to
-    come: for d = 20 and beta = 1.5, measured medians are 14%, 10% and 8% below it at n = 400, 1000 and 4000, quantiles of
-    10% are 34%, 30% and 22% below; for beta = 1.7, medians are 33% and 28% below at 400 and 1000.
+    come: for d = 20 and beta = 1.5, measured medians are 14%, 10% and 8% below it at n = 400, 1000 and 4000, and 10%
+    quantiles 34%, 30% and 22%; for beta = 1.7, medians are 33% and 28% below at 400 and 1000.
 
     Args:
         problem: the world, concrete; the spectrum does not matter.
