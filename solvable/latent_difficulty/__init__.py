@@ -21,6 +21,7 @@ from solvable.latent_difficulty.fits import FAMILIES, Band, Fit, compare_fits, f
 from solvable.latent_difficulty.io import read_counts
 from solvable.latent_difficulty.problem import Problem
 from solvable.latent_difficulty.success import Success, success_probability
+from solvable.latent_difficulty.table import FailureTable
 from solvable.latent_difficulty.tails import bias_tail_exponent, crossover_attempts, inference_regime, intrinsic_tail
 from solvable.latent_difficulty.training import (
     TrainingRisk,
@@ -37,6 +38,7 @@ __all__ = [
     "BenchmarkPassAtK",
     "Counts",
     "Failure",
+    "FailureTable",
     "Fit",
     "PassAtK",
     "Problem",

@@ -37,7 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m solvable.latent_difficulty", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m solvable.latent_difficulty", description="Print pass@k with errors, and fits beyond the data."
+    )
     parser.add_argument(
         "counts", type=Path, help="CSV, JSON lines or Parquet of (problem, attempts, correct), or outcomes"
     )

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,7 +47,8 @@ class Fit:
         parameters: name -> value.
         log_likelihood: without the binomial coefficients, which no fit changes.
         covariance: of the logarithms of the parameters (the logit of `unsolvable`), from the exact Hessian.
-        note: "" or what is degenerate about the counts; errors then mean nothing.
+        note: "" or what is degenerate about the counts.
+        identified: whether errors mean anything; else they are inf, and bands go from 0 to 1.
     """
 
     family: str
@@ -54,6 +56,7 @@ class Fit:
     log_likelihood: float
     covariance: Array
     note: str
+    identified: bool
     _law: Family
     _point: Array
 
@@ -96,9 +99,10 @@ class Fit:
         flat = attempts.ravel()
         mean = self._law.log_mean(self._point, flat, np.zeros(flat.shape))
         error = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", mean.gradient, self.covariance, mean.gradient), 0.0))
+        error = error if self.identified else np.full(flat.shape, np.inf)
         half = float(ndtri(0.5 + level / 2)) * error
-        values = (-np.expm1(mean.value), -np.expm1(np.minimum(mean.value + half, 0.0)), -np.expm1(mean.value - half),
-                  mean.value, error)  # fmt: skip
+        least = 0.0 - np.expm1(np.minimum(mean.value + half, 0.0))
+        values = (-np.expm1(mean.value), least, -np.expm1(mean.value - half), mean.value, error)
         return Band(*(value.reshape(attempts.shape) for value in values))
 
     def __repr__(self) -> str:
@@ -148,12 +152,14 @@ def fit_counts(counts: Counts, family: str = "beta") -> Fit:
 
     point = _maximised(total, law, counts.n_problems)
     best = total(point)
-    note = _note(counts, point)
+    covariance, curved = _covariance(best.hessian, point)
+    note, identified = _note(counts, point, curved=curved)
     if note:
         warnings.warn(FitWarning(f"{family}: {note}"), stacklevel=2)
-    covariance = np.linalg.pinv(-best.hessian, hermitian=True)
+    if not identified:
+        covariance = np.diag(np.full(point.shape, np.inf))
     parameters = _natural(dict.fromkeys(law.names, 0.0), point)
-    return Fit(family, parameters, float(best.value), covariance, note, law, point)
+    return Fit(family, parameters, float(best.value), covariance, note, identified, law, point)
 
 
 def compare_fits(counts: Counts, families: Sequence[str] = FAMILIES) -> list[Fit]:
@@ -181,16 +187,17 @@ def _maximised(total: Any, law: Family, n_problems: int) -> Array:
     """Return the best of the maxima reached from the family's starts, by a trust region with exact curvature."""
     bound = np.full(len(law.names), 1.5 * _FAR)
 
-    def clipped(point: Array) -> LogMean:
+    @lru_cache(maxsize=4)  # the optimiser asks for value, gradient and Hessian of a point one by one
+    def clipped(*point: float) -> LogMean:
         mean: LogMean = total(np.clip(point, -bound, bound))
         return mean
 
     found = [
         minimize(
-            lambda point: -float(clipped(point).value) / n_problems,
+            lambda point: -float(clipped(*point).value) / n_problems,
             np.array(start),
-            jac=lambda point: -clipped(point).gradient / n_problems,
-            hess=lambda point: -clipped(point).hessian / n_problems,
+            jac=lambda point: -clipped(*point).gradient / n_problems,
+            hess=lambda point: -clipped(*point).hessian / n_problems,
             method="trust-exact",
             options={"gtol": 1e-9, "maxiter": 200},
         )
@@ -200,12 +207,36 @@ def _maximised(total: Any, law: Family, n_problems: int) -> Array:
     return best
 
 
-def _note(counts: Counts, point: Array) -> str:
+def _covariance(hessian: Array, point: Array) -> tuple[Array, bool]:
+    """Return minus the inverse Hessian, of a share at its boundary 0 without that share, and whether it is positive."""
+    inner = np.ones(point.size, dtype=bool)
+    inner[0] = not _at_boundary(point)
+    chosen = np.ix_(inner, inner)
+    covariance = np.zeros(hessian.shape)
+    curvature = -hessian[chosen]
+    values = np.linalg.eigvalsh(curvature)
+    curved = bool(values[0] > 1e-12 * abs(values[-1]))
+    if curved:
+        covariance[chosen] = np.linalg.inv(curvature)
+    return covariance, curved
+
+
+def _at_boundary(point: Array) -> bool:
+    """Tell whether no problem is unsolvable."""
+    return bool(point.size == 3 and point[0] < -_FAR)
+
+
+def _note(counts: Counts, point: Array, *, curved: bool) -> tuple[str, bool]:
+    """Return what is degenerate, and whether the parameters are identified all the same."""
     if not counts.n_correct.any():
-        return "no attempt succeeded; only an upper bound of the chance is known"
+        return "no attempt succeeded, so that any chance near 0 will do", False
+    if counts.n_attempts.max() < 2:
+        return "one attempt per problem does not tell how chances differ", False
     if np.abs(point[-2:]).max() > _FAR:
-        return "chances do not differ between problems; the likelihood has no maximum"
-    return "the share of unsolvable problems is 0" if point.size == 3 and point[0] < -_FAR else ""
+        return "the likelihood has no maximum: chances do not differ between problems, or all are 0 or 1", False
+    if not curved:
+        return "the counts do not identify the parameters", False
+    return ("the share of unsolvable problems is 0" if _at_boundary(point) else ""), True
 
 
 def _natural(names: dict[str, float], point: Array) -> dict[str, float]:

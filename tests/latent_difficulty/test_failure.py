@@ -146,6 +146,18 @@ def test_sampled_instances(test_seed):
             assert abs(failed.mean() - expected) < 4.5 * error
 
 
+@pytest.mark.parametrize(("beta", "tolerance"), [(6.0, 0.1), (2.5, 0.5)])
+def test_the_table_agrees_with_exact_values(beta, tolerance):
+    """At random points between its lines, with the hardest kinks at small variances and large exponents."""
+    table, rng = lid.FailureTable(beta, tolerance, bias_variance_ratio=(1e-3, 10), k=(1, 1e6)), np.random.default_rng(1)
+    v, k = np.exp(rng.uniform(*np.log([1e-3, 10]), 20)), np.exp(rng.uniform(0, np.log(1e6), 8))
+    exact = lid.failure(beta, tolerance, v[:, None], k)
+    np.testing.assert_allclose(table.log_failure(v[:, None], k), exact.log_failure, atol=1e-5)
+    np.testing.assert_allclose(table.local_exponent(v[:, None], k), exact.local_exponent, atol=1e-3)
+    with pytest.raises(ArgumentError, match="^k must be within the table"):
+        table.failure_rate(1.0, 1e7)
+
+
 @pytest.mark.parametrize(
     ("tau", "bias", "tolerance", "expected"),
     [

@@ -152,12 +152,22 @@ def test_families_are_compared():
 def test_degenerate_counts_are_noted():
     with pytest.warns(FitWarning, match="no attempt succeeded"):
         nothing = lid.fit_counts(lid.Counts([10, 10], [0, 0]))
-    assert nothing.note
+    band = nothing.pass_at_k([1, 100])
+    assert (band.lower == 0).all()
+    assert (band.upper == 1).all()
+    assert not nothing.identified
+    with pytest.warns(FitWarning, match="one attempt per problem"):
+        assert not lid.fit_counts(lid.Counts(np.ones(40), np.arange(40) % 2), "zero_inflated_beta").identified
+    with pytest.warns(FitWarning, match="or all are 0 or 1"):
+        lid.fit_counts(lid.Counts(np.full(40, 2), 2 * (np.arange(40) % 2)))
     with pytest.warns(FitWarning, match="do not differ"):
         alike = lid.fit_counts(lid.Counts(np.full(50, 100), np.full(50, 30)))
     assert float(alike.pass_at_k(1).estimate) == pytest.approx(0.3, rel=1e-3)
     with pytest.warns(FitWarning, match="unsolvable problems is 0"):
-        lid.fit_counts(lid.pythia_math()["12B"], "zero_inflated_beta")
+        inflated = lid.fit_counts(lid.pythia_math()["12B"], "zero_inflated_beta")
+    assert inflated.identified
+    plain = lid.fit_counts(lid.pythia_math()["12B"])
+    assert inflated.log_errors["shape"] == pytest.approx(plain.log_errors["shape"], rel=1e-3)
 
 
 def test_attempts_may_differ_between_problems():
