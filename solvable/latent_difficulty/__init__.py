@@ -8,6 +8,7 @@ array([0.0083, 0.2745])
 0.898
 """
 
+from solvable.latent_difficulty.allocation import Allocation, effective_exponent, optimal_allocation
 from solvable.latent_difficulty.counts import Counts, pythia_math
 from solvable.latent_difficulty.estimators import (
     PROBLEMS,
@@ -34,6 +35,7 @@ __all__ = [
     "BIAS_LAWS",
     "FAMILIES",
     "PROBLEMS",
+    "Allocation",
     "Band",
     "BenchmarkPassAtK",
     "Counts",
@@ -48,6 +50,7 @@ __all__ = [
     "bias_tail_exponent",
     "compare_fits",
     "crossover_attempts",
+    "effective_exponent",
     "estimate_pass_at_k",
     "failure",
     "failure_rate",
@@ -55,6 +58,7 @@ __all__ = [
     "inference_regime",
     "intrinsic_tail",
     "local_exponent",
+    "optimal_allocation",
     "pythia_math",
     "read_counts",
     "saturation_samples",
