@@ -74,7 +74,9 @@ def _found(columns: Mapping[str, Any], names: tuple[str, ...], place: Path) -> A
     for name in names:
         if name in columns:
             return columns[name]
-    raise ArgumentError(f"{place} needs a column named one of {names}; it has {tuple(columns)}")
+    raise ArgumentError(
+        f"{place} needs a column named one of {names}; it has {tuple(columns)} (is the header missing?)"
+    )
 
 
 def _row(attempts: Any, correct: Any) -> tuple[int, int]:

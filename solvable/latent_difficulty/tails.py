@@ -93,6 +93,7 @@ def crossover_attempts(difficulty_exponent: float, tolerance_ratio: float, bias_
         7.44
     """
     beta, t, v = difficulty_exponent, tolerance_ratio, bias_variance_ratio
+    _require_scalars(difficulty_exponent=beta, tolerance_ratio=t, bias_variance_ratio=v)
     _checked(beta, t, 1.0)
     require(bool(np.isfinite(v) and v >= 0), "bias_variance_ratio", "finite and >= 0", v)
     if v == 0:
@@ -130,10 +131,17 @@ def inference_regime(difficulty_exponent: float, tolerance_ratio: float, bias_va
         ['pre-asymptotic', 'intrinsic', 'bias-limited']
     """
     beta, v = difficulty_exponent, bias_variance_ratio
+    _require_scalars(difficulty_exponent=beta, tolerance_ratio=tolerance_ratio, bias_variance_ratio=v, k=k)
+    _checked(beta, tolerance_ratio, k)
     onset = max(beta, math.sqrt(beta**3 * v)) / (tolerance_ratio * math.sqrt(2 / math.pi))
     if k < onset:
         return "pre-asymptotic"
     return "intrinsic" if math.log(k) < crossover_attempts(beta, tolerance_ratio, v) else "bias-limited"
+
+
+def _require_scalars(**numbers: Any) -> None:
+    for name, value in numbers.items():
+        require(np.ndim(value) == 0, name, "a scalar", value)
 
 
 def _checked(difficulty_exponent: Any, tolerance_ratio: Any, k: Any) -> tuple[Array, Array, Array]:

@@ -53,3 +53,7 @@ def test_bad_arguments():
         lid.crossover_attempts(2.0, 1.0, -1.0)
     with pytest.raises(ArgumentError, match="^k must be"):
         lid.bias_tail_exponent(0.1, 1.0, 1)
+    with pytest.raises(ArgumentError, match="^bias_variance_ratio must be a scalar"):
+        lid.crossover_attempts(2.0, 1.0, [0.1, 0.2])
+    with pytest.raises(ArgumentError, match="^k must be a scalar"):
+        lid.inference_regime(2.0, 1.0, 0.1, [1, 10])
