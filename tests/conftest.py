@@ -12,6 +12,8 @@ import pytest
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
+collect_ignore = ["reference"]  # scripts that make references: minutes, and run by hand
+
 try:
     from hypothesis import settings
 except ModuleNotFoundError:  # the wheel's smoke test runs without it
