@@ -14,7 +14,7 @@ from solvable.latent_difficulty.training import training_risk
 from solvable.precision import Array
 
 _GRID = 400  # numbers of samples tried before the best is refined
-_LEAST, _MOST = 1e-9, 1e9  # bias variance ratios of the table; beyond, nothing changes but by 1e-5
+_LEAST, _MOST = 1e-9, 1e9  # bias variance ratios of the table, which finds the split; losses are then exact
 
 
 class Allocation(NamedTuple):
@@ -135,8 +135,9 @@ def optimal_allocation(
     table = FailureTable(beta, tolerance, bias_variance_ratio=ratios, k=(1.0, largest))
 
     def loss(log_n: Array) -> Array:
-        ratio = np.clip(risk(log_n) / problem.noise_variance, *ratios)
-        return risk_weight * risk(log_n) + table.failure_rate(ratio, attempts(log_n))
+        excess = risk(log_n)
+        ratio = np.clip(excess / problem.noise_variance, *ratios)
+        return risk_weight * excess + table.failure_rate(ratio, attempts(log_n))
 
     def constant(log_n: Array) -> Array:
         return risk_weight * risk(log_n) + np.exp(failure(beta, tolerance, 0.0, attempts(log_n)).log_failure)

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, ndtri
 from scipy.stats import hypergeom
 
 from solvable.errors import ArgumentError, require
@@ -49,8 +49,7 @@ def estimate_pass_at_k(n_attempts: Any, n_correct: Any, k: Any) -> PassAtK:
 
     1 - C(n - c, k)/C(n, k), for c correct of n attempts (arXiv:2107.03374). The relative error of pass@k and of its
     complement is below 1e-13 (1e-12 for complements below 1e-40), for n up to 1e8. Its variance is F_k^2 - F_2k without
-    bias, with F_k the estimate of the complement
-    (derived here). The plug-in 1 - (1 - c/n)^k is biased, and not offered.
+    bias, with F_k the estimate of the complement (derived here). The plug-in 1 - (1 - c/n)^k is biased and left out.
 
     Args:
         n_attempts: n, integers >= 1, shape (problems,).
@@ -114,8 +113,6 @@ def benchmark_pass_at_k(
     each, variance = estimate_pass_at_k(counts.n_attempts, counts.n_correct, k)
     mean, size = each.mean(axis=0), counts.n_problems
     if problems == "fixed":
-        from scipy.special import ndtri
-
         sem = np.sqrt(variance.sum(axis=0)) / size
         half = ndtri(0.5 + level / 2) * sem
         return BenchmarkPassAtK(mean, sem, np.maximum(mean - half, 0.0), np.minimum(mean + half, 1.0))

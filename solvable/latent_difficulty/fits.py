@@ -1,7 +1,7 @@
 """Fits of counts by maximum likelihood, with errors, and pass@k beyond the attempts that were made."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -158,7 +158,7 @@ def fit_counts(counts: Counts, family: str = "beta") -> Fit:
         warnings.warn(FitWarning(f"{family}: {note}"), stacklevel=2)
     if not identified:
         covariance = np.diag(np.full(point.shape, np.inf))
-    parameters = _natural(dict.fromkeys(law.names, 0.0), point)
+    parameters = _natural(law.names, point)
     return Fit(family, parameters, float(best.value), covariance, note, identified, law, point)
 
 
@@ -239,7 +239,7 @@ def _note(counts: Counts, point: Array, *, curved: bool) -> tuple[str, bool]:
     return ("the share of unsolvable problems is 0" if _at_boundary(point) else ""), True
 
 
-def _natural(names: dict[str, float], point: Array) -> dict[str, float]:
+def _natural(names: Iterable[str], point: Array) -> dict[str, float]:
     """Return parameters from their logarithms and logits."""
     with np.errstate(over="ignore"):
         values = [expit(x) if name == "unsolvable" else np.exp(x) for name, x in zip(names, point, strict=True)]

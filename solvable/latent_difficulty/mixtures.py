@@ -7,6 +7,7 @@ on the parameters, so that derivatives of any order are exact (derived here).
 """
 
 import math
+from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -34,7 +35,7 @@ class LogMean(NamedTuple):
     hessian: Array
 
 
-class Family:
+class Family(ABC):
     """A distribution of chances over problems.
 
     Attributes:
@@ -45,9 +46,9 @@ class Family:
     names: ClassVar[tuple[str, ...]]
     starts: ClassVar[tuple[tuple[float, ...], ...]]
 
+    @abstractmethod
     def log_mean(self, parameters: Array, attempts: Array, correct: Array) -> LogMean:
         """Return log E p^correct (1 - p)^(attempts - correct)."""
-        raise NotImplementedError
 
 
 class Beta(Family):
@@ -128,8 +129,9 @@ class _OnNodes(Family):
         """Return log p and log(1 - p) at log odds x."""
         return -np.logaddexp(0, -x), -np.logaddexp(0, x)
 
+    @abstractmethod
     def _log_density(self, parameters: Array) -> tuple[Array, Array, Array]:
-        raise NotImplementedError
+        """Return the log density at the nodes, its gradient and its Hessian in the parameters."""
 
 
 class Kumaraswamy(_OnNodes):

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from solvable.errors import ArgumentError, require
-from solvable.latent_difficulty.failure import over_biases
+from solvable.latent_difficulty.failure import check_world, over_biases
 from solvable.latent_difficulty.profile import profile
 from solvable.precision import Array
 
@@ -17,8 +17,8 @@ _ROWS = 16  # variances at once
 class FailureTable:
     """The failure rate of one difficulty exponent and tolerance: exact in the bias variance, a spline in log k.
 
-    Making it takes a few seconds, reading it a millisecond per variance; it agrees with `failure_rate` to 1e-5 in the
-    logarithm (tested).
+    Making it takes a few seconds, reading it some milliseconds per variance; it agrees with `failure_rate` to 1e-5
+    in the logarithm (tested).
 
     Example:
         >>> from solvable import latent_difficulty as lid
@@ -43,8 +43,11 @@ class FailureTable:
             ArgumentError: outside these domains.
         """
         low, high = bias_variance_ratio
+        check_world(
+            *(np.asarray(x, np.float64) for x in (difficulty_exponent, tolerance_ratio, bias_variance_ratio, k))
+        )
         require(0 < low < high, "bias_variance_ratio", "a pair of increasing numbers > 0", bias_variance_ratio)
-        require(1 <= k[0] < k[1], "k", "a pair of increasing numbers >= 1", k)
+        require(k[0] < k[1], "k", "a pair of increasing numbers", k)
         self.bounds = {"bias_variance_ratio": bias_variance_ratio, "k": k}
         lines = max(8, int(np.ceil(_DENSITY * np.log(k[1] / k[0]))) + 1)
         self._log_k = np.linspace(float(np.log(k[0])), float(np.log(k[1])), lines)
@@ -71,11 +74,10 @@ class FailureTable:
         )
         levels, row = np.unique(v, return_inverse=True)
         pieces = [over_biases(self._profile, levels[i : i + _ROWS])[0] for i in range(0, levels.size, _ROWS)]
-        curves = CubicSpline(self._log_k, np.concatenate(pieces), axis=1)
         result = np.empty(v.shape)
-        for number in range(levels.size):
+        for number, curve in enumerate(np.concatenate(pieces)):
             chosen = row.reshape(v.shape) == number
-            result[chosen] = curves(np.log(attempts[chosen]), order)[number]
+            result[chosen] = CubicSpline(self._log_k, curve)(np.log(attempts[chosen]), order)
         return result
 
     def _within(self, name: str, value: Any) -> Array:

@@ -33,9 +33,9 @@ def training_risk(
 ) -> TrainingRisk:
     """Return the mean excess risk of ridge regression, without the irreducible noise.
 
-    By default the deterministic equivalent, continuous in the ridge, with relative errors of order 1/n (measured: 1% to
-    3% for n from half the number of features on, below 1% from twice). `exact` is for least squares with more samples
-    than features: label_noise_variance d/(n - d - 1), where the equivalent has d/(n - d).
+    By default the deterministic equivalent, continuous in the ridge, with relative errors of order 1/n. `exact` is for
+    least squares with more samples than features: label_noise_variance d/(n - d - 1), where the equivalent has
+    d/(n - d).
 
     Args:
         problem: spectrum, target and law of the labels.

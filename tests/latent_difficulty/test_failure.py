@@ -1,4 +1,4 @@
-"""The failure rate: published values, 30-digit references, closed forms and limits, sampled instances."""
+"""The failure rate: published values, high-precision references, closed forms and limits, sampled instances."""
 
 import json
 from pathlib import Path
@@ -156,6 +156,8 @@ def test_the_table_agrees_with_exact_values(beta, tolerance):
     np.testing.assert_allclose(table.local_exponent(v[:, None], k), exact.local_exponent, atol=1e-3)
     with pytest.raises(ArgumentError, match="^k must be within the table"):
         table.failure_rate(1.0, 1e7)
+    with pytest.raises(ArgumentError, match="^difficulty_exponent must be"):
+        lid.FailureTable(-1.0, 0.1, bias_variance_ratio=(1e-3, 10), k=(1, 10))
 
 
 @pytest.mark.parametrize(
