@@ -38,7 +38,8 @@ def success_probability(precision: Any, bias: Any, tolerance: Any, *, small_tole
             (the approximation of arXiv:2601.03764; relative error of order t^2 tau).
 
     Returns:
-        A `Success` of the broadcast shape: the probability to 1e-14 relative, and log(1 - probability) likewise.
+        A `Success` of the broadcast shape. Relative errors of the probability and of log(1 - probability) are below
+        1e-14, and 2e-13 for chances from 1e-12 down to 1e-250 (measured).
 
     Raises:
         ArgumentError: outside these domains.
